@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * mq-put: puts messages into a queue and prints their ids once they are
+ * durable. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "input.h"
+#include "opt.h"
+#include "std.h"
+#include "store.h"
+#include "units.h"
+
+static const struct opt_use uses[] = {
+	{ '0', "each NUL-ended record of the input is a message" },
+	{ 'a', NULL },
+	{ 'b', "the whole input at once, or nothing of it" },
+	{ 'd', "not before DUR from now" },
+	{ 'D', "not before TIME" },
+	{ 'l', "each line of the input is a message" },
+	{ 'm', "the message is TEXT" },
+	{ 'p', NULL },
+	{ 'q', "print no ids" },
+	{ 's', NULL },
+	{ 'S', NULL },
+	{ 'x', "drop it if it was not taken within DUR" },
+	{ 0, NULL },
+};
+
+static const struct tool tool = {
+	"mq-put", "put messages into a queue", "[options] QUEUE [FILE ...]",
+	"Without FILE, or where it is -, standard input is read. Prints the id of\n"
+	"each message, a line each, once it is durable.", uses, NULL,
+};
+
+struct args {
+	struct opt o;
+	const char *spool, *text;
+	bool records, quiet;
+	char end;
+	struct put_spec spec;
+	struct put *put;
+	struct queue *q;
+};
+
+/* --- options ------------------------------------------------------------------- */
+
+static int
+set_attr(struct args *a)
+{
+	char *name = strdup(a->o.arg), *value = name == NULL ? NULL : strchr(name, '=');
+	int r = 0;
+
+	if (value == NULL) {
+		r = opt_bad(&a->o, "not NAME=VALUE");
+	} else {
+		*value++ = '\0';
+		if (!attr_name_valid(name))
+			r = opt_bad(&a->o, "not an attribute's name");
+		else if (!attr_value_valid(value))
+			r = opt_bad(&a->o, "the value has a newline or is too long");
+		else if (head_attr(&a->spec.head, name, value) < 0)
+			r = opt_bad(&a->o, strerror(errno));
+	}
+	free(name);
+	return r;
+}
+
+static int
+set_time(struct args *a, int id)
+{
+	int64_t now = now_ms(), v;
+
+	if (id == 'D') {
+		if (!time_parse(a->o.arg, now, &v))
+			return opt_bad(&a->o, "not a time (2026-11-30T14:00:00Z, or 02:00)");
+	} else {
+		if (!duration_parse(a->o.arg, &v))
+			return opt_bad(&a->o, "not a duration (90, 1.5s, 500ms, 5m, 2h, 1d)");
+		if (id == 'x' && v == 0)
+			return opt_bad(&a->o, "must be over 0");
+		v += now;
+	}
+	if (id == 'x')
+		a->spec.expiry = v;
+	else if (a->spec.due != 0)
+		return opt_usage(&a->o, "-d and -D: one of them, once");
+	else
+		a->spec.due = v;
+	return 0;
+}
+
+static int
+set_priority(struct args *a)
+{
+	uint64_t p;
+
+	if (!count_parse(a->o.arg, PRIORITIES - 1, &p))
+		return opt_bad(&a->o, "not a priority (0 most urgent .. 9)");
+	a->spec.priority = (int)p;
+	return 0;
+}
+
+static int
+set(struct args *a, int id)
+{
+	switch (id) {
+	case '0':
+	case 'l':
+		a->records = true;
+		a->end = id == 'l' ? '\n' : '\0';
+		break;
+	case 'a':
+		return set_attr(a);
+	case 'b':
+		a->spec.batch = true;
+		break;
+	case 'd':
+	case 'D':
+	case 'x':
+		return set_time(a, id);
+	case 'm':
+		a->text = a->o.arg;
+		break;
+	case 'p':
+		return set_priority(a);
+	case 'q':
+		a->quiet = true;
+		break;
+	case 's':
+		a->spool = a->o.arg;
+		break;
+	case 'S':
+		a->spec.nosync = true;
+		break;
+	}
+	return 0;
+}
+
+static int
+check(struct args *a, int operands)
+{
+	if (operands < 1)
+		return opt_usage(&a->o, "no QUEUE given");
+	if (a->text != NULL && operands > 1)
+		return opt_usage(&a->o, "-m and FILE: one of them");
+	if (a->text != NULL && (a->records || a->spec.batch))
+		return opt_usage(&a->o, "-m is one message: no -l, -0, -b");
+	return 0;
+}
+
+/* --- putting ---------------------------------------------------------------------- */
+
+/* Publishes what was added; prints the ids. */
+static int
+commit(struct args *a, struct fault *f)
+{
+	uint32_t n = put_count(a->put);
+	char id[ID_LEN + 1];
+	struct id first;
+
+	if (n == 0)
+		return 0;
+	if (put_commit(a->put, &first, f) < 0)
+		return -1;
+	for (uint32_t k = 0; k < n && !a->quiet; k++) {
+		id_print(id_add(first, k), id);
+		id[ID_LEN] = '\n';
+		fwrite(id, 1, sizeof id, stdout);
+	}
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return fault_errno(f, "standard output");
+	return 0;
+}
+
+static int
+add(struct args *a, const char *body, size_t len, struct fault *f)
+{
+	struct fault over;
+
+	if (put_full(a->put, len) && commit(a, f) < 0)
+		return -1;
+	if (put_add(a->put, body, len, f) == 0)
+		return 0;
+	/* what came before it is put, unless it is all or nothing */
+	if (!a->spec.batch && commit(a, &over) < 0)
+		*f = over;
+	return -1;
+}
+
+static int
+put_records(struct args *a, struct input *in, const char *path, struct fault *f)
+{
+	const char *data;
+	size_t len;
+	int r;
+
+	for (;;) {
+		if (!a->spec.batch && put_count(a->put) > 0 && input_would_wait(in) &&
+		    commit(a, f) < 0)
+			return -1;
+		r = input_record(in, &data, &len);
+		if (r < 0)
+			return fault_errno(f, "%s", path);
+		if (r == 0)
+			return 0;
+		if (add(a, data, len, f) < 0)
+			return -1;
+	}
+}
+
+static int
+put_whole(struct args *a, struct input *in, const char *path, struct fault *f)
+{
+	const char *data;
+	size_t len;
+
+	if (input_whole(in, &data, &len) < 0)
+		return fault_errno(f, "%s", path);
+	return add(a, data, len, f);
+}
+
+static int
+put_file(struct args *a, const char *path, struct fault *f)
+{
+	const struct conf *c = queue_conf(a->q, f);
+	struct input in;
+	int r;
+
+	if (c == NULL)
+		return -1;
+	if (input_open(&in, path, a->end, c->max_size) < 0) {
+		fault_errno(f, "%s", path);
+		f->status = f->error == EACCES ? ST_PERMISSION : ST_DATA;
+		return -1;
+	}
+	r = a->records ? put_records(a, &in, path, f) : put_whole(a, &in, path, f);
+	input_close(&in);
+	return r;
+}
+
+static int
+put_all(struct args *a, char **files, struct fault *f)
+{
+	static char *standard[] = { "-", NULL };
+
+	if (a->text != NULL)
+		return add(a, a->text, strlen(a->text), f) < 0 ? -1 : commit(a, f);
+	if (*files == NULL)
+		files = standard;
+	for (; *files != NULL; files++) {
+		struct fault over;
+
+		if (put_file(a, *files, f) == 0)
+			continue;
+		/* what was complete before it is put */
+		if (!a->spec.batch && commit(a, &over) < 0)
+			*f = over;
+		return -1;
+	}
+	return commit(a, f);
+}
+
+static int
+run(struct args *a, char **files, struct fault *f)
+{
+	struct store *s = store_open(a->spool, true, f);
+	int r = -1;
+
+	if (s == NULL)
+		return -1;
+	a->q = queue_open(s, files[0], QUEUE_MAKE, f);
+	if (a->q != NULL)
+		a->put = put_begin(a->q, &a->spec, f);
+	if (a->put != NULL)
+		r = put_all(a, files + 1, f);
+	put_end(a->put);
+	queue_close(a->q);
+	store_close(s);
+	return r;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args a = { .spec = { .priority = PRIORITY_DEFAULT, .head = { .version = -1 } } };
+	struct fault f;
+	int id, r;
+
+	std_hold();
+	signal(SIGPIPE, SIG_IGN);        /* a lost id must not look like a lost put */
+	opt_begin(&a.o, &tool, argc, argv);
+	while ((id = opt_next(&a.o)) > 0)
+		if ((r = set(&a, id)) != 0)
+			return r;
+	if (id < 0)
+		return a.o.status;
+	r = check(&a, argc - a.o.index);
+	if (r != 0)
+		return r;
+	r = run(&a, argv + a.o.index, &f);
+	head_free(&a.spec.head);
+	return r < 0 ? opt_fault(&a.o, &f) : 0;
+}

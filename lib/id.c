@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: ISC */
+#include "id.h"
+
+#include <bsd/stdlib.h>
+
+#define VARIANT (UINT64_C(2) << 62)
+#define RANDOM_LO ((UINT64_C(1) << 61) - 1) /* its top bit stays clear */
+
+struct id
+id_new(int64_t now)
+{
+	uint64_t r[2];
+	struct id id;
+
+	arc4random_buf(r, sizeof r);
+	id.hi = (uint64_t)now << 16 | 7 << 12 | (r[0] & 0xfff);
+	id.lo = VARIANT | (r[1] & RANDOM_LO);
+	return id;
+}
+
+struct id
+id_add(struct id id, uint32_t k)
+{
+	id.lo += k;
+	return id;
+}
+
+int64_t
+id_time(struct id id)
+{
+	return (int64_t)(id.hi >> 16);
+}
+
+bool
+id_equal(struct id a, struct id b)
+{
+	return a.hi == b.hi && a.lo == b.lo;
+}
+
+int64_t
+id_offset(struct id base, struct id id, uint32_t count)
+{
+	if (base.hi != id.hi || id.lo < base.lo || id.lo - base.lo >= count)
+		return -1;
+	return (int64_t)(id.lo - base.lo);
+}
+
+static const char digits[] = "0123456789abcdef";
+
+static bool
+is_dash(int i)
+{
+	return i == 8 || i == 13 || i == 18 || i == 23;
+}
+
+void
+id_print(struct id id, char out[static ID_LEN + 1])
+{
+	int bit = 60;
+	uint64_t half = id.hi;
+
+	for (int i = 0; i < ID_LEN; i++) {
+		if (is_dash(i)) {
+			out[i] = '-';
+			continue;
+		}
+		out[i] = digits[half >> bit & 15];
+		bit -= 4;
+		if (bit < 0) {
+			bit = 60;
+			half = id.lo;
+		}
+	}
+	out[ID_LEN] = '\0';
+}
+
+static int
+hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+bool
+id_parse(const char *s, struct id *id)
+{
+	uint64_t half[2] = { 0, 0 };
+	int n = 0;
+
+	for (int i = 0; i < ID_LEN; i++) {
+		int h;
+
+		if (is_dash(i)) {
+			if (s[i] != '-')
+				return false;
+			continue;
+		}
+		h = hex(s[i]);
+		if (h < 0)
+			return false;
+		half[n / 16] = half[n / 16] << 4 | (uint64_t)h;
+		n++;
+	}
+	id->hi = half[0];
+	id->lo = half[1];
+	return true;
+}

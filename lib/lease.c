@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: ISC */
+#include "lease.h"
+
+#include <bsd/stdlib.h>
+#include <bsd/string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dir.h"
+#include "hold.h"
+#include "ready.h"
+#include "sequence.h"
+#include "settle.h"
+#include "timed.h"
+#include "why.h"
+
+/* --- what it is -------------------------------------------------------------------- */
+
+void
+lease_free(struct lease *l)
+{
+	if (l == NULL)
+		return;
+	message_close(l->m);
+	queue_close(l->q);
+	free(l);
+}
+
+uint32_t
+lease_count(const struct lease *l)
+{
+	return l->place.name.count;
+}
+
+uint32_t
+lease_first(const struct lease *l)
+{
+	return l->place.name.first;
+}
+
+struct id
+lease_id(const struct lease *l, uint32_t k)
+{
+	return id_add(l->place.name.id, l->place.name.first + k);
+}
+
+uint32_t
+lease_tries(const struct lease *l)
+{
+	return name_tries(&l->place.name);
+}
+
+int
+lease_priority(const struct lease *l)
+{
+	return l->place.name.priority;
+}
+
+int64_t
+lease_until(const struct lease *l)
+{
+	return l->place.bucket;
+}
+
+struct queue *
+lease_queue(const struct lease *l)
+{
+	return l->q;
+}
+
+const char *
+lease_queue_name(const struct lease *l)
+{
+	return l->q->name;
+}
+
+/* --- receipts ------------------------------------------------------------------------ */
+
+void
+lease_receipt(const struct lease *l, uint32_t k, char out[static RECEIPT_SIZE])
+{
+	struct name n = l->place.name;
+	char text[NAME_SIZE];
+
+	n.first += k;
+	n.count = 1;
+	name_print(&n, text);
+	snprintf(out, RECEIPT_SIZE, "%s/%s/cur/%" PRId64 "/%s", l->q->store->path,
+	    l->q->name, n.lease, text);
+}
+
+struct receipt {
+	char spool[4096];
+	char queue[QUEUE_NAME_SIZE];
+	struct place place;
+};
+
+/* The last component of text, which is cut off; NULL if there is none. */
+static char *
+cut_last(char *text)
+{
+	char *slash = strrchr(text, '/');
+
+	if (slash == NULL)
+		return NULL;
+	*slash = '\0';
+	return slash + 1;
+}
+
+static bool
+has_dots(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")) != NULL; p += 2)
+		if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
+			return true;
+	return false;
+}
+
+static bool
+receipt_parse(const char *text, struct receipt *r)
+{
+	char copy[RECEIPT_SIZE], *part;
+	uint64_t bucket;
+
+	if (text[0] != '/' || has_dots(text) ||
+	    strlcpy(copy, text, sizeof copy) >= sizeof copy)
+		return false;
+	r->place = (struct place){ .where = IN_CUR };
+	part = cut_last(copy);
+	if (part == NULL || !name_parse(part, &r->place.name) || !place_fits(&r->place) ||
+	    r->place.name.count != 1)
+		return false;
+	part = cut_last(copy);
+	if (part == NULL || !number_parse(part, INT64_MAX, &bucket) ||
+	    bucket != (uint64_t)r->place.name.lease)
+		return false;
+	r->place.bucket = (int64_t)bucket;
+	part = cut_last(copy);
+	if (part == NULL || strcmp(part, "cur") != 0)
+		return false;
+	part = cut_last(copy);
+	if (part == NULL || !queue_name_valid(part))
+		return false;
+	strlcpy(r->queue, part, sizeof r->queue);
+	return strlcpy(r->spool, copy[0] == '\0' ? "/" : copy, sizeof r->spool) <
+	    sizeof r->spool;
+}
+
+static struct queue *
+receipt_queue(const struct receipt *r, const struct lease *like, struct fault *f)
+{
+	struct store *s;
+	struct queue *q;
+
+	if (like != NULL && strcmp(like->q->name, r->queue) == 0 &&
+	    strcmp(like->q->store->path, r->spool) == 0)
+		return queue_ref(like->q);
+	s = store_open(r->spool, false, f);
+	if (s == NULL)
+		return NULL;
+	if (s->fd < 0) {
+		fault_set(f, ST_USAGE, "not a receipt: there is no spool %s", r->spool);
+		store_close(s);
+		return NULL;
+	}
+	q = queue_open(s, r->queue, QUEUE_MUST, f);
+	if (q == NULL) {
+		if (f->status == ST_NOQUEUE)
+			f->status = ST_NOTHING;
+		store_close(s);
+		return NULL;
+	}
+	q->own_store = true;
+	return q;
+}
+
+struct lease *
+lease_by_receipt(const char *text, const struct lease *like, struct fault *f)
+{
+	struct receipt r;
+	struct queue *q;
+	struct lease *l;
+
+	if (!receipt_parse(text, &r)) {
+		fault_set(f, ST_USAGE, "not a receipt");
+		return NULL;
+	}
+	q = receipt_queue(&r, like, f);
+	if (q == NULL)
+		return NULL;
+	l = lease_new(q, &r.place, NULL, f);
+	queue_close(q);
+	return l;
+}
+
+int
+lease_compare(const struct lease *a, const struct lease *b)
+{
+	const struct name *x = &a->place.name, *y = &b->place.name;
+
+	if (a->q != b->q)
+		return (uintptr_t)a->q < (uintptr_t)b->q ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	if (x->lease != y->lease)
+		return x->lease < y->lease ? -1 : 1;
+	if (x->deliveries != y->deliveries)
+		return x->deliveries < y->deliveries ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+bool
+lease_join(struct lease *a, const struct lease *b)
+{
+	struct name *x = &a->place.name;
+	const struct name *y = &b->place.name;
+
+	if (a->q != b->q || !name_same_delivery(x, y) || !x->ranged || !y->ranged ||
+	    y->first != x->first + x->count)
+		return false;
+	x->count += y->count;
+	return true;
+}
+
+/* --- finding it again ------------------------------------------------------------------ */
+
+struct search {
+	struct lease *l;
+	int64_t bucket;
+	int (*fn)(const struct place *, uint32_t lo, uint32_t hi, void *);
+	void *arg;
+	struct fault *f;
+};
+
+/* Is this name (a part of) our delivery? Then fn gets it and the part. */
+static int
+search_name(const char *text, void *arg)
+{
+	struct search *s = arg;
+	const struct name *mine = &s->l->place.name;
+	struct place p = { .where = IN_CUR, .bucket = s->bucket };
+	uint32_t lo, hi, end = mine->first + mine->count;
+
+	if (!name_parse(text, &p.name) || !name_same_delivery(&p.name, mine))
+		return 0;
+	lo = p.name.first > mine->first ? p.name.first : mine->first;
+	hi = p.name.first + p.name.count < end ? p.name.first + p.name.count : end;
+	return lo < hi ? s->fn(&p, lo, hi, s->arg) : 0;
+}
+
+static int
+search_bucket(int64_t bucket, void *arg)
+{
+	struct search *s = arg;
+	char path[PLACE_DIR_SIZE];
+	int fd, r;
+
+	snprintf(path, sizeof path, "cur/%" PRId64, bucket);
+	fd = dir_open(s->l->q->fd, path);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+	s->bucket = bucket;
+	r = dir_each(fd, search_name, s);
+	close(fd);
+	return r;
+}
+
+/* Each leased range that covers a part of the lease, wherever it is now. Under
+ * the lock. fn's result != 0 ends it. */
+static int
+search(struct lease *l, int (*fn)(const struct place *, uint32_t, uint32_t, void *),
+    void *arg, struct fault *f)
+{
+	struct search s = { .l = l, .fn = fn, .arg = arg, .f = f };
+	struct fault g;
+	int r = timed_buckets(l->q, "cur", search_bucket, &s, &g);
+
+	if (r < 0 && f->status == 0)
+		*f = g;
+	return r;
+}
+
+/* --- settling ---------------------------------------------------------------------------- */
+
+/* What becomes of it: where it goes, and how its name changes. */
+struct goal {
+	struct lease *l;
+	struct place to;                 /* range not set */
+	uint32_t done;                   /* messages carried there */
+	struct place last;               /* where the last of them is now */
+	struct fault *f;
+};
+
+static int
+carry_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
+{
+	struct goal *g = arg;
+	struct queue *q = g->l->q;
+	struct place to = g->to;
+	int r;
+
+	to.name.first = lo;
+	to.name.count = hi - lo;
+	to.name.ranged = p->name.ranged;
+	if (hi - lo == p->name.count) {
+		r = p->where == to.where && p->bucket == to.bucket ? 1 :
+		    settle_carry(q, p, &to, g->f);
+	} else {
+		timed_announce(q, &to);
+		ready_announce(q, &to, true);
+		r = hold_split(q, p, lo, hi, &to, NULL, g->f);
+		if (r == 1)
+			ready_announce(q, &to, true);
+	}
+	if (r == 1) {
+		g->done += hi - lo;
+		g->last = to;
+	}
+	return r < 0 ? -1 : 0;
+}
+
+static int
+carry_found(struct goal *g)
+{
+	struct queue *q = g->l->q;
+	int r;
+
+	if (queue_lock(q, g->f) < 0)
+		return -1;
+	g->f->status = 0;
+	r = search(g->l, carry_part, g, g->f);
+	queue_unlock(q);
+	return r;
+}
+
+/* 1 all of the lease is at its goal, 0 some of it was lost, -1 */
+static int
+carry_lease(struct goal *g)
+{
+	struct lease *l = g->l;
+	const struct name *n = &l->place.name;
+	struct place to = g->to;
+	int r = 0;
+
+	if (l->place.where == GONE)
+		return 1;
+	if (queue_ready(l->q, g->f) < 0)
+		return -1;
+	to.name.first = n->first;
+	to.name.count = n->count;
+	r = settle_carry(l->q, &l->place, &to, g->f);
+	if (r == 1) {
+		g->done = n->count;
+		g->last = to;
+		return 1;
+	}
+	if (r == 0 && l->place.where == IN_CUR)
+		r = carry_found(g);
+	return r < 0 ? -1 : g->done == n->count;
+}
+
+int
+lease_ack(struct lease *l, struct fault *f)
+{
+	struct goal g = { .l = l, .f = f };
+	int r;
+
+	g.to = settle_end(l->q, &l->place.name, OUT_ACKED);
+	r = carry_lease(&g);
+	if (g.done > 0) {
+		why_remove(l->q, &l->place.name);
+		atomic_fetch_add(&l->q->meter->acked, g.done);
+	}
+	return r;
+}
+
+static void
+note_why(struct lease *l, const struct why *why)
+{
+	if (why == NULL)
+		return;
+	for (uint32_t k = 0; k < lease_count(l); k++)
+		why_append(l->q, lease_id(l, k), lease_tries(l), why);
+}
+
+int
+lease_bury(struct lease *l, const struct why *why, struct fault *f)
+{
+	struct goal g = { .l = l, .to = settle_dead(&l->place.name), .f = f };
+	int r = carry_lease(&g);
+
+	if (g.done > 0) {
+		note_why(l, why);
+		atomic_fetch_add(&l->q->meter->buried, g.done);
+	}
+	return r;
+}
+
+/* backoff x 2^(tries-1), capped, and up to half of it more. */
+static int64_t
+backoff(const struct conf *c, uint32_t tries)
+{
+	int64_t d = c->backoff, extra;
+
+	for (uint32_t i = 1; i < tries && d < c->backoff_max; i++)
+		d *= 2;
+	if (d > c->backoff_max)
+		d = c->backoff_max;
+	extra = d / 2 < UINT32_MAX ? d / 2 : UINT32_MAX - 1;
+	return d + arc4random_uniform((uint32_t)extra + 1);
+}
+
+int
+lease_retry(struct lease *l, int64_t delay, const struct why *why, struct fault *f)
+{
+	struct goal g = { .l = l, .to = settle_ready(&l->place.name), .f = f };
+	const struct conf *c = queue_conf(l->q, f);
+	int64_t now = now_ms();
+	int r;
+
+	if (c == NULL)
+		return -1;
+	if (lease_tries(l) >= c->tries) {
+		r = lease_bury(l, why, f);
+		return r == 1 ? RETRY_BURIED : r;
+	}
+	if (delay < 0)
+		delay = backoff(c, lease_tries(l));
+	g.to.name.due = 0;
+	if (delay > 0) {
+		g.to.where = IN_LATER;
+		g.to.name.due = now + delay;
+		g.to.bucket = bucket_down(now, now + delay);
+	}
+	r = carry_lease(&g);
+	if (g.done > 0) {
+		note_why(l, why);
+		atomic_fetch_add(&l->q->meter->retried, g.done);
+	}
+	return r == 1 ? RETRIED : r;
+}
+
+int
+lease_giveback(struct lease *l, struct fault *f)
+{
+	struct goal g = { .l = l, .to = settle_ready(&l->place.name), .f = f };
+
+	g.to.name.untried++;
+	return carry_lease(&g);
+}
+
+int
+lease_extend(struct lease *l, int64_t lease, struct fault *f)
+{
+	struct goal g = { .l = l, .to = l->place, .f = f };
+	int r;
+
+	g.to.bucket = bucket_up(now_ms(), lease);
+	if (g.to.bucket == l->place.bucket && queue_has(l->q, &l->place))
+		return 1;
+	r = carry_lease(&g);
+	if (r == 1)
+		l->place.bucket = g.to.bucket;
+	return r;
+}
+
+int
+lease_consume(struct lease *l, struct fault *f)
+{
+	struct goal g = { .l = l, .to = l->place, .f = f };
+	int r;
+
+	if (lease_message(l, f) == NULL)
+		return f->status == ST_NOTHING ? 0 : -1;
+	while (flock(l->m->fd, LOCK_EX) < 0)     /* while it is held nobody sweeps it */
+		if (errno != EINTR)
+			return queue_fault(l->q, f, "message");
+	g.to.where = IN_TMP;
+	g.to.bucket = 0;
+	r = carry_lease(&g);
+	if (r == 1)
+		l->place = g.to;
+	return r;
+}
+
+/* --- to another queue --------------------------------------------------------------- */
+
+static struct place
+moved_to(struct queue *to, const struct name *n)
+{
+	struct place p = settle_ready(n);
+
+	/* SEQ + FIRST is its place in the order */
+	p.name.seq = sequence_next(to, n->first + n->count);
+	p.name.deliveries = p.name.untried = 0;
+	p.name.due = 0;
+	return p;
+}
+
+/* One rename between the two queues. 1, 0 the source is gone, -1 */
+static int
+move_across(struct lease *l, struct queue *to, struct place *goal, struct fault *f)
+{
+	char source[NAME_SIZE], target[NAME_SIZE], from[PLACE_DIR_SIZE], dir[PLACE_DIR_SIZE];
+
+	place_dir(&l->place, from);
+	place_dir(goal, dir);
+	name_print(&l->place.name, source);
+	name_print(&goal->name, target);
+	ready_announce(to, goal, false);
+	for (int tries = 0; tries < 16; tries++) {
+		int in = queue_dir(l->q, from, false), out = queue_dir(to, dir, true);
+
+		if (in < 0)
+			return errno == ENOENT ? 0 : queue_fault(l->q, f, from);
+		if (out < 0)
+			return queue_fault(to, f, dir);
+		if (renameat2(in, source, out, target, RENAME_NOREPLACE) == 0) {
+			ready_announce(to, goal, false);
+			return 1;
+		}
+		if (errno != ENOENT)
+			return queue_fault(to, f, target);
+		queue_dir_forget(to, dir);
+		if (!queue_has(l->q, &l->place))
+			return 0;
+	}
+	errno = EAGAIN;
+	return queue_fault(to, f, target);
+}
+
+/* Extended by a receipt meanwhile, or a part of a range: make it a name of its
+ * own, at a place that is known. */
+static int
+isolate(struct lease *l, struct fault *f)
+{
+	int64_t left = l->place.bucket - now_ms();
+
+	if (queue_has(l->q, &l->place))
+		return 1;
+	return lease_extend(l, left > 1000 ? left : 1000, f);
+}
+
+int
+lease_move(struct lease *l, struct queue *to, struct fault *f)
+{
+	struct place goal;
+	bool range = l->place.name.count > 1;
+	int r;
+
+	if (to == l->q || strcmp(to->name, l->q->name) == 0)
+		return fault_set(f, ST_USAGE, "-t %s: it is in that queue", to->name);
+	if (queue_ready(l->q, f) < 0 || queue_ready(to, f) < 0)
+		return -1;
+	r = isolate(l, f);
+	if (r != 1)
+		return r;
+	goal = moved_to(to, &l->place.name);
+	if (range && queue_lock(l->q, f) < 0)
+		return -1;
+	r = move_across(l, to, &goal, f);
+	if (range)
+		queue_unlock(l->q);
+	if (r == 1) {
+		why_remove(l->q, &l->place.name);
+		atomic_fetch_add(&l->q->meter->acked, l->place.name.count);
+		atomic_fetch_add(&to->meter->put, l->place.name.count);
+	}
+	return r;
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* One of them is ours alone and locked: a rename is enough. */
+static int
+split_consumed(struct lease *l, const struct place *rest, struct fault *f)
+{
+	int r = queue_move(l->q, &l->place, rest, f);
+
+	if (r == 1)
+		l->place.where = GONE;   /* its part was printed */
+	return r;
+}
+
+static int
+split_leased(struct lease *l, uint32_t at, struct place *rest, struct fault *f)
+{
+	int r;
+
+	if (queue_lock(l->q, f) < 0)
+		return -1;
+	r = hold_split(l->q, &l->place, at, l->place.name.first + l->place.name.count,
+	    rest, NULL, f);
+	queue_unlock(l->q);
+	return r;
+}
+
+static struct message *
+message_again(const struct message *m, struct fault *f)
+{
+	struct message *copy = NULL;
+	int fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0 || message_read(fd, &copy) != MESSAGE_OK)
+		fault_errno(f, "message");
+	return copy;
+}
+
+int
+lease_split(struct lease *l, uint32_t at, struct lease **rest, struct fault *f)
+{
+	struct place p = l->place;
+	struct message *m = NULL;
+	int r;
+
+	p.name.first += at;
+	p.name.count -= at;
+	if (l->m != NULL && (m = message_again(l->m, f)) == NULL)
+		return -1;
+	r = l->place.where == IN_TMP ? split_consumed(l, &p, f) :
+	    split_leased(l, p.name.first, &p, f);
+	if (r != 1) {
+		message_close(m);
+		return r;
+	}
+	l->place.name.count = at;
+	*rest = lease_new(l->q, &p, m, f);
+	return *rest == NULL ? -1 : 1;
+}
+
+/* --- its bodies -------------------------------------------------------------------------------- */
+
+static int
+found_at(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
+{
+	(void)lo;
+	(void)hi;
+	*(struct place *)arg = *p;
+	return 1;
+}
+
+struct message *
+lease_message(struct lease *l, struct fault *f)
+{
+	struct place p = l->place;
+	int fd, r;
+
+	if (l->m != NULL)
+		return l->m;
+	fd = place_open(l->q, &p, O_RDONLY);
+	if (fd < 0 && errno == ENOENT) {         /* moved, or a part of a range */
+		if (queue_ready(l->q, f) < 0 || queue_lock(l->q, f) < 0)
+			return NULL;
+		f->status = 0;
+		r = search(l, found_at, &p, f);
+		fd = r == 1 ? place_open(l->q, &p, O_RDONLY) : -1;
+		queue_unlock(l->q);
+		if (r == 0)
+			fault_set(f, ST_NOTHING, "lease lost");
+		if (r <= 0)
+			return NULL;
+	}
+	if (fd < 0 || message_read(fd, &l->m) != MESSAGE_OK)
+		queue_fault(l->q, f, "message");
+	return l->m;
+}
+
+static int
+sealed_copy(const char *body, size_t len)
+{
+	int fd = memfd_create("mq-message", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -1;
+	if (write_all(fd, body, len) < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* The file itself: its offset is nobody else's, all here read by pread(2). */
+static int
+body_file(struct lease *l, uint64_t start)
+{
+	if (lseek(l->m->fd, (off_t)start, SEEK_SET) < 0)
+		return -1;
+	return fcntl(l->m->fd, F_DUPFD_CLOEXEC, 3);
+}
+
+int
+lease_stdin(struct lease *l, uint32_t k, struct fault *f)
+{
+	struct message *m = lease_message(l, f);
+	uint64_t start, end;
+	const char *body;
+	size_t len;
+	int fd = -1;
+
+	if (m == NULL)
+		return -1;
+	k += l->place.name.first;
+	if (message_bounds(m, k, &start, &end) && m->bodies + end == m->size)
+		fd = body_file(l, m->bodies + start);
+	if (fd >= 0)
+		return fd;
+	if (message_body(m, k, &body, &len, f) < 0)
+		return -1;
+	fd = sealed_copy(body, len);
+	return fd < 0 ? fault_errno(f, "message") : fd;
+}

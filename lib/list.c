@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: ISC */
+#include "list.h"
+
+#include <bsd/stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dir.h"
+#include "hold.h"
+#include "message.h"
+#include "settle.h"
+#include "timed.h"
+#include "why.h"
+
+const char *
+state_word(enum state s)
+{
+	switch (s) {
+	case READY:
+		return "ready";
+	case LEASED:
+		return "leased";
+	case LATER:
+		return "later";
+	case BLOCKED:
+		return "blocked";
+	case DEAD:
+		return "dead";
+	case DONE:
+		return "done";
+	default:
+		return "";
+	}
+}
+
+enum state
+place_state(const struct place *p, int64_t now)
+{
+	switch (p->where) {
+	case IN_CUR:
+		return p->bucket <= now ? READY : LEASED;
+	case IN_LATER:
+		return p->name.due <= now ? READY : LATER;
+	case IN_DLQ:
+		return DEAD;
+	case IN_DONE:
+		return DONE;
+	default:
+		return READY;
+	}
+}
+
+/* --- walking ------------------------------------------------------------------ */
+
+struct walk {
+	struct queue *q;
+	enum where where;
+	int64_t bucket;
+	const char *parent;
+	int (*fn)(const struct place *, void *);
+	void *arg;
+	struct fault *f;
+};
+
+static int
+walk_name(const char *text, void *arg)
+{
+	struct walk *w = arg;
+	struct place p = { .where = w->where, .bucket = w->bucket };
+
+	if (!name_parse(text, &p.name) || !place_fits(&p))
+		return 0;
+	return w->fn(&p, w->arg);
+}
+
+static bool
+absent(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP;
+}
+
+static int
+walk_dir(struct walk *w, const char *path, int (*each)(const char *, void *))
+{
+	int fd = dir_open(w->q->fd, path), r;
+
+	if (fd < 0)
+		return absent(errno) ? 0 : queue_fault(w->q, w->f, path);
+	w->f->status = 0;
+	r = dir_each(fd, each, w);
+	if (r < 0 && w->f->status == 0)
+		queue_fault(w->q, w->f, path);
+	close(fd);
+	return r;
+}
+
+static int
+walk_segment(const char *text, void *arg)
+{
+	struct walk *w = arg;
+	char path[PLACE_DIR_SIZE];
+	uint64_t seg;
+
+	if (!segment_parse(text, &seg))
+		return 0;
+	snprintf(path, sizeof path, "%s/%s", w->parent, text);
+	return walk_dir(w, path, walk_name);
+}
+
+static int
+walk_bucket(const char *text, void *arg)
+{
+	struct walk *w = arg;
+	char path[PLACE_DIR_SIZE];
+	uint64_t ms;
+
+	if (!number_parse(text, INT64_MAX, &ms))
+		return 0;
+	w->bucket = (int64_t)ms;
+	snprintf(path, sizeof path, "%s/%s", w->parent, text);
+	return walk_dir(w, path, walk_name);
+}
+
+static int
+walk_ready(struct walk *w)
+{
+	char path[PLACE_DIR_SIZE];
+
+	w->where = IN_NEW;
+	for (int p = 0; p < PRIORITIES; p++) {
+		int r;
+
+		snprintf(path, sizeof path, "new/%d", p);
+		w->parent = path;
+		r = walk_dir(w, path, walk_segment);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+static int
+walk_dead(struct walk *w)
+{
+	w->where = IN_DLQ;
+	w->parent = "dlq";
+	return walk_dir(w, "dlq", walk_segment);
+}
+
+static int
+walk_timed(struct walk *w, unsigned states)
+{
+	static const struct {
+		enum state state;
+		enum where where;
+		const char *dir;
+	} timed[] = {
+		{ LEASED, IN_CUR, "cur" }, { LATER, IN_LATER, "later" },
+		{ DONE, IN_DONE, "done" },
+	};
+
+	for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
+		int r;
+
+		if ((states & timed[i].state) == 0)
+			continue;
+		w->where = timed[i].where;
+		w->parent = timed[i].dir;
+		r = walk_dir(w, timed[i].dir, walk_bucket);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+int
+walk_places(struct queue *q, unsigned states, int (*fn)(const struct place *, void *),
+    void *arg, struct fault *f)
+{
+	struct walk w = { .q = q, .fn = fn, .arg = arg, .f = f };
+	int r = 0;
+
+	if (states & READY)
+		r = walk_ready(&w);
+	w.bucket = 0;
+	if (r == 0)
+		r = walk_timed(&w, states);
+	w.bucket = 0;
+	if (r == 0 && (states & DEAD))
+		r = walk_dead(&w);
+	return r;
+}
+
+/* --- in order -------------------------------------------------------------------- */
+
+struct places {
+	struct place *p;
+	size_t n, room;
+};
+
+static int
+add_place(const struct place *p, void *arg)
+{
+	struct places *l = arg;
+
+	if (l->n == l->room) {
+		size_t room = l->room ? l->room * 2 : 64;
+		void *n = reallocarray(l->p, room, sizeof *l->p);
+
+		if (n == NULL)
+			return -1;
+		l->p = n;
+		l->room = room;
+	}
+	l->p[l->n++] = *p;
+	return 0;
+}
+
+static int
+by_order(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	uint64_t i = name_order(&x->name), j = name_order(&y->name);
+
+	if (i != j)
+		return i < j ? -1 : 1;
+	return memcmp(&x->name.id, &y->name.id, sizeof x->name.id);
+}
+
+static void
+sort_places(struct places *l)
+{
+	if (l->n > 1)
+		qsort(l->p, l->n, sizeof *l->p, by_order);
+}
+
+struct numbers {
+	uint64_t *v;
+	size_t n, room;
+};
+
+static int
+add_number(struct numbers *s, uint64_t v)
+{
+	if (s->n == s->room) {
+		size_t room = s->room ? s->room * 2 : 64;
+		void *n = reallocarray(s->v, room, sizeof *s->v);
+
+		if (n == NULL)
+			return -1;
+		s->v = n;
+		s->room = room;
+	}
+	s->v[s->n++] = v;
+	return 0;
+}
+
+struct listing {
+	struct queue *q;
+	unsigned states;
+	struct places timed, now;
+	size_t given;                    /* of timed */
+	struct numbers segs;
+	int (*fn)(const struct place *, void *);
+	void *arg;
+	struct fault *f;
+};
+
+static int
+note_segment(const char *text, void *arg)
+{
+	struct walk *w = arg;
+	uint64_t seg;
+
+	return segment_parse(text, &seg) ? add_number(w->arg, seg) : 0;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int
+list_segments(struct listing *l)
+{
+	struct walk w = { .q = l->q, .arg = &l->segs, .f = l->f };
+	char path[PLACE_DIR_SIZE];
+
+	for (int p = 0; (l->states & READY) && p < PRIORITIES; p++) {
+		snprintf(path, sizeof path, "new/%d", p);
+		if (walk_dir(&w, path, note_segment) < 0)
+			return -1;
+	}
+	if ((l->states & DEAD) && walk_dir(&w, "dlq", note_segment) < 0)
+		return -1;
+	if (l->segs.n > 1)
+		qsort(l->segs.v, l->segs.n, sizeof *l->segs.v, by_value);
+	return 0;
+}
+
+static int
+load_segment(struct listing *l, uint64_t seg)
+{
+	struct walk w = { .q = l->q, .fn = add_place, .arg = &l->now, .f = l->f };
+	char path[PLACE_DIR_SIZE], text[SEG_LEN + 1];
+
+	segment_print(seg, text);
+	w.where = IN_NEW;
+	for (int p = 0; (l->states & READY) && p < PRIORITIES; p++) {
+		snprintf(path, sizeof path, "new/%d/%s", p, text);
+		if (walk_dir(&w, path, walk_name) < 0)
+			return -1;
+	}
+	w.where = IN_DLQ;
+	snprintf(path, sizeof path, "dlq/%s", text);
+	return l->states & DEAD ? walk_dir(&w, path, walk_name) : 0;
+}
+
+static int
+give(struct listing *l)
+{
+	int r = 0;
+
+	sort_places(&l->now);
+	for (size_t i = 0; i < l->now.n && r == 0; i++)
+		r = l->fn(&l->now.p[i], l->arg);
+	l->now.n = 0;
+	return r;
+}
+
+/* Adds what lies in cur/, later/ and done/ up to that segment. */
+static int
+merge_timed(struct listing *l, uint64_t seg)
+{
+	while (l->given < l->timed.n && name_segment(&l->timed.p[l->given].name) <= seg)
+		if (add_place(&l->timed.p[l->given++], &l->now) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+list_all(struct listing *l)
+{
+	int r;
+
+	if (walk_places(l->q, l->states & (LEASED | LATER | DONE), add_place, &l->timed, l->f) < 0 ||
+	    list_segments(l) < 0)
+		return -1;
+	sort_places(&l->timed);
+	for (size_t i = 0; i < l->segs.n; i++) {
+		if (i > 0 && l->segs.v[i] == l->segs.v[i - 1])
+			continue;
+		if (load_segment(l, l->segs.v[i]) < 0 || merge_timed(l, l->segs.v[i]) < 0)
+			return -1;
+		r = give(l);
+		if (r != 0)
+			return r;
+	}
+	return merge_timed(l, UINT64_MAX) < 0 ? -1 : give(l);
+}
+
+int
+list_places(struct queue *q, unsigned states, int (*fn)(const struct place *, void *),
+    void *arg, struct fault *f)
+{
+	struct listing l = { .q = q, .states = states, .fn = fn, .arg = arg, .f = f };
+	int r;
+
+	f->status = 0;
+	r = list_all(&l);
+	if (r < 0 && f->status == 0)
+		fault_errno(f, "%s", q->name);
+	free(l.timed.p);
+	free(l.now.p);
+	free(l.segs.v);
+	return r;
+}
+
+/* --- messages ------------------------------------------------------------------------ */
+
+/* The directories in which messages that count as one of `states` may lie. */
+static unsigned
+dirs_of(unsigned states)
+{
+	return states & READY ? states | LEASED | LATER : states;
+}
+
+static struct entry
+entry_of(const struct place *p, uint32_t k, enum state state)
+{
+	const struct name *n = &p->name;
+	struct entry e = {
+		.state = state, .id = id_add(n->id, k), .order = n->seq + k,
+		.priority = n->priority, .tries = name_tries(n),
+		.put_time = id_time(n->id), .due = n->due, .expiry = n->expiry,
+		.until = p->bucket, .retried = p->where == IN_LATER && name_tries(n) > 0,
+		.pid = n->pid, .uid = n->uid, .outcome = outcome_word(n->outcome),
+		.settled = n->settled, .place = p,
+	};
+
+	return e;
+}
+
+struct each {
+	unsigned states;
+	int64_t now;
+	struct id id;                    /* for queue_find */
+	int (*fn)(const struct entry *, void *);
+	void *arg;
+};
+
+static int
+each_place(const struct place *p, void *arg)
+{
+	struct each *e = arg;
+	enum state state = place_state(p, e->now);
+	int r = 0;
+
+	if ((e->states & state) == 0)
+		return 0;
+	for (uint32_t k = p->name.first; k < p->name.first + p->name.count && r == 0; k++) {
+		struct entry entry = entry_of(p, k, state);
+
+		r = e->fn(&entry, e->arg);
+	}
+	return r;
+}
+
+int
+queue_each(struct queue *q, unsigned states, int (*fn)(const struct entry *, void *),
+    void *arg, struct fault *f)
+{
+	struct each e = { .states = states, .now = now_ms(), .fn = fn, .arg = arg };
+
+	return list_places(q, dirs_of(states), each_place, &e, f);
+}
+
+static int
+find_place(const struct place *p, void *arg)
+{
+	struct each *e = arg;
+	enum state state = place_state(p, e->now);
+	struct entry entry;
+	int64_t k;
+
+	k = id_offset(p->name.id, e->id, p->name.first + p->name.count);
+	if ((e->states & state) == 0 || k < (int64_t)p->name.first)
+		return 0;
+	entry = entry_of(p, (uint32_t)k, state);
+	return e->fn(&entry, e->arg);
+}
+
+int
+queue_find(struct queue *q, struct id id, unsigned states,
+    int (*fn)(const struct entry *, void *), void *arg, struct fault *f)
+{
+	struct each e = { .states = states, .now = now_ms(), .id = id, .fn = fn, .arg = arg };
+	int r = walk_places(q, dirs_of(states), find_place, &e, f);
+
+	/* it may have moved between two directories while they were read */
+	return r != 0 ? r : walk_places(q, dirs_of(states), find_place, &e, f);
+}
+
+int
+entry_open(struct queue *q, const struct entry *e, struct message **m, uint32_t *k,
+    struct fault *f)
+{
+	const struct place *p = e->place;
+	char id[ID_LEN + 1];
+	int fd = place_open(q, p, O_RDONLY);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : queue_fault(q, f, "message");
+	*k = (uint32_t)(e->order - p->name.seq);
+	id_print(e->id, id);
+	switch (message_read(fd, m)) {
+	case MESSAGE_OK:
+		return 1;
+	case MESSAGE_TORN:
+		return fault_set(f, ST_DATA, "%s: torn, not a whole message file", id);
+	default:
+		return queue_fault(q, f, id);
+	}
+}
+
+int
+entry_why(struct queue *q, struct id id, char **text, struct fault *f)
+{
+	return why_read(q, id, text, f);
+}
+
+/* --- changing what was found ------------------------------------------------------------ */
+
+static int
+carry_entry(struct queue *q, const struct entry *e, struct place *to, struct fault *f)
+{
+	const struct place *p = e->place;
+	uint32_t k = (uint32_t)(e->order - p->name.seq);
+	int r;
+
+	if (queue_ready(q, f) < 0)
+		return -1;
+	to->name.first = p->name.ranged ? k : 0;
+	to->name.count = 1;
+	if (p->name.count == 1)
+		return settle_carry(q, p, to, f);
+	if (queue_lock(q, f) < 0)
+		return -1;
+	r = hold_split(q, p, k, k + 1, to, NULL, f);
+	queue_unlock(q);
+	return r;
+}
+
+int
+entry_remove(struct queue *q, const struct entry *e, struct fault *f)
+{
+	const struct place *p = e->place;
+	struct place to = settle_end(q, &p->name, OUT_DROPPED);
+	int r = carry_entry(q, e, &to, f);
+
+	if (r == 1) {
+		why_remove(q, &to.name);
+		atomic_fetch_add(&q->meter->dropped, 1);
+	}
+	return r;
+}
+
+int
+entry_revive(struct queue *q, const struct entry *e, struct queue *other, struct fault *f)
+{
+	const struct place *p = e->place;
+	struct place to = settle_ready(&p->name);
+
+	if (other != NULL && other != q)
+		return fault_set(f, ST_USAGE, "into another queue: not yet");
+	to.name.untried = to.name.deliveries;    /* tries are counted anew */
+	to.name.due = to.name.expiry = 0;
+	return carry_entry(q, e, &to, f);
+}
+
+/* --- counting -------------------------------------------------------------------------------- */
+
+struct counting {
+	struct counts *c;
+	int64_t now;
+};
+
+static void
+older(int64_t *age, int64_t a)
+{
+	if (a > *age)
+		*age = a;
+}
+
+/* Since its put, or its due time if it was delayed. */
+static int64_t
+age_of(const struct place *p, int64_t now)
+{
+	int64_t since = id_time(p->name.id);
+
+	if (p->name.due > since && (p->where != IN_LATER || name_tries(&p->name) == 0))
+		since = p->name.due;
+	return now > since ? now - since : 0;
+}
+
+static int
+count_place(const struct place *p, void *arg)
+{
+	struct counting *k = arg;
+	struct counts *c = k->c;
+	uint32_t n = p->name.count;
+	int64_t age = age_of(p, k->now);
+
+	switch (place_state(p, k->now)) {
+	case READY:
+		c->ready += n;
+		c->priority[p->name.priority].ready += n;
+		older(&c->priority[p->name.priority].oldest, age);
+		older(&c->oldest_ready, age);
+		older(&c->oldest, age);
+		break;
+	case LEASED:
+		c->leased += n;
+		older(&c->oldest, age);
+		break;
+	case LATER:
+		c->later += n;
+		if (name_tries(&p->name) > 0) {
+			c->retrying += n;
+			older(&c->oldest, age);
+		}
+		break;
+	case DEAD:
+		c->dead += n;
+		break;
+	case DONE:
+		c->done += n;
+		return 0;
+	default:
+		break;
+	}
+	older(&c->oldest_total, k->now - id_time(p->name.id));
+	return 0;
+}
+
+int
+queue_count(struct queue *q, struct counts *c, struct fault *f)
+{
+	struct counting k = { c, now_ms() };
+
+	memset(c, 0, sizeof *c);
+	c->oldest = c->oldest_ready = c->oldest_total = -1;
+	for (int p = 0; p < PRIORITIES; p++)
+		c->priority[p].oldest = -1;
+	if (queue_conf(q, f) == NULL)
+		return -1;
+	c->paused = q->conf.paused;
+	return walk_places(q, STATES_ALL, count_place, &k, f) < 0 ? -1 : 0;
+}

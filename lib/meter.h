@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * meter: counters and hints of a queue, shared by its processes through one
+ * mapped file. A cache: it may be deleted at any time and is then built anew
+ * from the directory. Only `seq`, the recovery flag and the hints steer
+ * anything; each is safe when stale as told below. */
+#ifndef MQ_METER_H
+#define MQ_METER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#define METER_SIZE 4096
+#define METER_MAGIC "mqmeter1"
+
+/* A lower bound that anybody may lower, and that may be raised only by who
+ * saw that nobody lowered it since: value << 20 | generation. */
+typedef _Atomic uint64_t hint;
+#define HINT_NONE (UINT64_C(1) << 43)            /* above every value */
+
+struct meter {
+	char magic[8];
+	uint8_t boot[16];                /* the boot it was made in */
+	uint64_t dev, ino;               /* of the queue's directory */
+	uint64_t boot_seq;               /* first SEQ given out under this meter */
+	_Atomic uint64_t seq;            /* the next SEQ */
+	_Atomic uint32_t busy;           /* a change of more than one step is
+	                                  * under way or was left half-way */
+	_Atomic uint32_t unused;
+	hint ready[10];                  /* lowest segment of each priority that
+	                                  * may hold something */
+	hint deadline;                   /* first bucket in cur/ */
+	hint due;                        /* first bucket in later/ */
+	_Atomic uint64_t back[10];       /* messages that came back, a priority */
+	_Atomic uint64_t put, taken, acked, retried, expired, buried, dropped,
+	    returned;                    /* messages since the meter was made */
+};
+
+_Static_assert(sizeof(struct meter) <= METER_SIZE, "meter");
+
+uint64_t hint_value(uint64_t raw);
+void hint_lower(hint *, uint64_t value);
+/* Set to value if it is still `seen` (raw). */
+void hint_raise(hint *, uint64_t seen, uint64_t value);
+
+/* This boot's id; -1 with errno. */
+int boot_id(uint8_t out[static 16]);
+
+/* Maps the file `meter` in `dir`. NULL with errno: ENOENT none there, ESTALE
+ * not of this boot or this directory, or garbage. *id is the file's own. */
+struct meter *meter_map(int dir, uint64_t *id);
+void meter_unmap(struct meter *);
+/* Makes a new one in place of what is there, with the flag set and everything
+ * unknown but `seq`. Under the queue's lock. -1 with errno. */
+int meter_make(int dir, uint64_t seq, mode_t mode);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * queue: an open queue directory, and what the layers of the spool share:
+ * its descriptors, lock, meter and configuration, and the one-step move.
+ * Nothing above store.h includes this. */
+#ifndef MQ_QUEUE_H
+#define MQ_QUEUE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "meter.h"
+#include "place.h"
+#include "store.h"
+
+#define DIR_CACHE 12
+
+struct dir_cached {
+	char path[PLACE_DIR_SIZE];
+	int fd;                          /* -1: free */
+	uint64_t used;
+};
+
+struct conf_seen {                       /* which file was read */
+	bool there;
+	struct timespec mtime;
+	uint64_t ino;
+	int64_t size;
+};
+
+struct ready_list {                      /* candidates of the last scan */
+	uint64_t *order;                 /* heap, the lowest first */
+	char (*names)[NAME_SIZE];
+	size_t n, room;
+	int priority;
+	uint64_t segment;
+	bool valid;
+	uint64_t seen_back[PRIORITIES];
+	uint64_t seen_hint[PRIORITIES];
+};
+
+struct store {
+	char *path;
+	int fd;                          /* -1: the spool does not exist */
+	bool checked;                    /* the file system was looked at */
+};
+
+struct queue {
+	struct store *store;
+	char name[QUEUE_NAME_SIZE];
+	int fd;
+	int lock_fd;                     /* -1: not opened yet */
+	int single_fd;                   /* -1, or the lock of queue_single() */
+	int locked;                      /* depth */
+	sigset_t old_mask;
+	struct meter *meter;
+	uint64_t meter_id;
+	bool used;                       /* one operation has begun already */
+	struct conf conf;
+	bool conf_read;
+	struct conf_seen seen[2];        /* the spool's, the queue's */
+	struct dir_cached dirs[DIR_CACHE];
+	uint64_t clock;
+	struct ready_list ready;
+	int refs;                        /* leases hold one each */
+	bool own_store;                  /* closes the store with it */
+};
+
+struct queue *queue_ref(struct queue *);
+
+/* The descriptor of a directory below the queue, from a small cache. `make`:
+ * makes it if it is not there. -1 with errno. Do not close it. */
+int queue_dir(struct queue *, const char *path, bool make);
+void queue_dir_forget(struct queue *, const char *path);
+int place_open(struct queue *, const struct place *, int flags);
+
+/* The one step: rename with NOREPLACE, making the target's directory where it
+ * is gone. 1: this caller did it; 0: the source is not there any more (or the
+ * target is there already); -1. */
+int queue_move(struct queue *, const struct place *from, const struct place *to,
+	struct fault *);
+/* 1 unlinked, 0 was gone, -1. */
+int queue_unlink(struct queue *, const struct place *, struct fault *);
+bool queue_has(struct queue *, const struct place *);
+
+/* Before each operation: maps the meter (again, if it was replaced), makes one
+ * where there is none. */
+int queue_ready(struct queue *, struct fault *);
+
+/* Takes the lock (may be nested), with all signals blocked until it is let go,
+ * and first finishes what somebody left half-done. */
+int queue_lock(struct queue *, struct fault *);
+void queue_unlock(struct queue *);
+
+/* Makes a directory a queue: its inner directories, lock and meter. */
+int queue_lay_out(struct queue *, struct fault *);
+
+int queue_fault(struct queue *, struct fault *, const char *what); /* errno */
+
+#endif

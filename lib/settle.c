@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+#include "settle.h"
+
+#include "ready.h"
+#include "timed.h"
+#include "why.h"
+
+static void
+without_lease(struct name *n)
+{
+	n->lease = 0;
+	n->pid = n->uid = 0;
+}
+
+struct place
+settle_ready(const struct name *n)
+{
+	struct place p = { .where = IN_NEW, .name = *n };
+
+	without_lease(&p.name);
+	return p;
+}
+
+struct place
+settle_dead(const struct name *n)
+{
+	struct place p = settle_ready(n);
+
+	p.where = IN_DLQ;
+	return p;
+}
+
+struct place
+settle_end(struct queue *q, const struct name *n, enum outcome outcome)
+{
+	struct place p = settle_ready(n);
+	int64_t now = now_ms();
+
+	p.where = GONE;
+	if (q->conf.keep == 0)
+		return p;
+	p.where = IN_DONE;
+	p.bucket = bucket_up(now, q->conf.keep);
+	p.name.outcome = outcome;
+	p.name.settled = now;
+	return p;
+}
+
+static int
+carry(struct queue *q, const struct place *from, const struct place *to, struct fault *f)
+{
+	int r;
+
+	if (to->where == GONE)
+		return queue_unlink(q, from, f);
+	timed_announce(q, to);
+	ready_announce(q, to, true);
+	r = queue_move(q, from, to, f);
+	if (r == 1) {
+		timed_announce(q, to);
+		ready_announce(q, to, true);
+	}
+	return r;
+}
+
+int
+settle_carry(struct queue *q, const struct place *from, const struct place *to,
+    struct fault *f)
+{
+	int r;
+
+	if (from->name.count == 1)
+		return carry(q, from, to, f);
+	if (queue_lock(q, f) < 0)
+		return -1;
+	r = carry(q, from, to, f);
+	queue_unlock(q);
+	return r;
+}
+
+static void
+bury_all(struct queue *q, const struct name *n, const char *reason)
+{
+	struct why why = { .reason = reason };
+
+	for (uint32_t k = n->first; k < n->first + n->count; k++)
+		why_append(q, id_add(n->id, k), name_tries(n), &why);
+	atomic_fetch_add(&q->meter->buried, n->count);
+}
+
+int
+settle_expired_lease(struct queue *q, const struct place *p, struct fault *f)
+{
+	bool over = name_tries(&p->name) >= q->conf.tries;
+	struct place to = over ? settle_dead(&p->name) : settle_ready(&p->name);
+	int r = settle_carry(q, p, &to, f);
+
+	if (r != 1)
+		return r;
+	if (over)
+		bury_all(q, &p->name, "lease ran out");
+	atomic_fetch_add(&q->meter->returned, p->name.count);
+	return 1;
+}
+
+int
+settle_due(struct queue *q, const struct place *p, struct fault *f)
+{
+	struct place to = settle_ready(&p->name);
+
+	if (name_tries(&to.name) > 0)    /* a retry: its age is from its put */
+		to.name.due = 0;
+	return settle_carry(q, p, &to, f);
+}
+
+int
+settle_expired(struct queue *q, const struct place *p, struct fault *f)
+{
+	struct place to = settle_end(q, &p->name, OUT_EXPIRED);
+	int r = settle_carry(q, p, &to, f);
+
+	if (r == 1) {
+		why_remove(q, &p->name);
+		atomic_fetch_add(&q->meter->expired, p->name.count);
+	}
+	return r;
+}
+
+int
+settle_torn(struct queue *q, const struct place *p, struct fault *f)
+{
+	struct place to = settle_dead(&p->name);
+	int r = settle_carry(q, p, &to, f);
+
+	if (r == 1)
+		bury_all(q, &p->name, "torn: not a whole message file");
+	return r;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * store: what commands and the worker pool may ask of a message store.
+ *
+ * The spool on disk is its one implementation today (queue.h and below);
+ * nothing above this line knows that a receipt is a path or a message a
+ * file. All times are ms since 1970, durations are ms, sizes are bytes.
+ *
+ * Unless a comment says otherwise a function returns 0 (or 1 for "yes, done",
+ * 0 for "there is none") on success and -1 with *fault filled on failure.
+ * What it returns by pointer belongs to the caller; strings inside a struct
+ * belong to the struct. */
+#ifndef MQ_STORE_H
+#define MQ_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "conf.h"
+#include "fault.h"
+#include "id.h"
+
+#define PRIORITIES 10
+#define PRIORITY_DEFAULT 5
+#define FILE_RECORDS 1024              /* of a bulk put, in one file */
+#define FILE_BYTES (1024 * 1024)
+#define BATCH_BYTES (64 * 1024 * 1024) /* of an atomic batch */
+#define QUEUE_NAME_SIZE 204            /* TOPIC/SUB and its NUL */
+#define RECEIPT_SIZE 4608
+
+int64_t now_ms(void);                  /* wall clock */
+
+/* --- the spool ----------------------------------------------------------- */
+
+struct store;
+
+/* Opens (and with `make` creates) the spool: `dir`, else $MQ_SPOOL, else
+ * /var/spool/mq if it exists, else ${XDG_STATE_HOME:-$HOME/.local/state}/mq.
+ * 77 if /var/spool/mq exists and cannot be used. Without `make` a spool that
+ * does not exist is opened too: it has no queues. */
+struct store *store_open(const char *dir, bool make, struct fault *);
+void store_close(struct store *);
+const char *store_path(const struct store *);   /* absolute, no final slash */
+
+/* Calls fn with the name of each queue, sorted; stops when fn returns != 0. */
+int store_each(struct store *, int (*fn)(const char *name, void *), void *,
+	struct fault *);
+
+bool queue_name_valid(const char *);
+
+/* --- a queue ------------------------------------------------------------- */
+
+struct queue;
+
+enum queue_how {
+	QUEUE_MUST,     /* 66 if there is none */
+	QUEUE_MAKE,     /* makes it, unless the spool says create=no (66) */
+	QUEUE_FORCE,    /* makes it anyway (mq-conf --create) */
+};
+
+struct queue *queue_open(struct store *, const char *name, enum queue_how,
+	struct fault *);
+void queue_close(struct queue *);
+const char *queue_name(const struct queue *);
+struct store *queue_store(const struct queue *);
+/* Its configuration, read again if the files changed since; 78 if bad. */
+const struct conf *queue_conf(struct queue *, struct fault *);
+/* Has it been removed or moved away since it was opened? */
+bool queue_gone(struct queue *);
+/* 1: this process is now the queue's single pool, until it ends or closes the
+ * queue; 0: another one is. */
+int queue_single(struct queue *, struct fault *);
+/* Splits QUEUE:ID; false if it is not of that form. */
+bool operand_id(const char *operand, char queue[static QUEUE_NAME_SIZE], struct id *);
+
+/* --- messages ------------------------------------------------------------ */
+
+struct attr {
+	char *name, *value;
+};
+
+/* What all messages of a file share. Strings may be NULL for "none". */
+struct head {
+	struct id id;                    /* of the file's first message */
+	int64_t time;                    /* put */
+	char *key, *route;
+	int64_t version;                 /* -1: none */
+	struct attr *attrs;              /* sorted by name */
+	size_t nattrs;
+	char **attachments;
+	size_t nattachments;
+};
+
+bool attr_name_valid(const char *);
+bool attr_value_valid(const char *);
+/* Sets or replaces; takes copies. -1 with errno ENOMEM. */
+int head_attr(struct head *, const char *name, const char *value);
+const char *head_attr_get(const struct head *, const char *name);
+void head_free(struct head *);           /* what it points to */
+
+/* --- put ----------------------------------------------------------------- */
+
+struct put_spec {
+	struct head head;                /* id and time are set by the put */
+	int priority;
+	int64_t due;                     /* not before; 0: at once */
+	int64_t expiry;                  /* 0: the queue's ttl */
+	bool nosync;                     /* -S */
+	bool batch;                      /* -b: one file whatever its size */
+};
+
+struct put;
+
+/* spec and what it points to must outlive the put. */
+struct put *put_begin(struct queue *, const struct put_spec *, struct fault *);
+/* Adds a message; 65 if it is over max_size (or the batch over BATCH_BYTES).
+ * Nothing is visible before put_commit. */
+int put_add(struct put *, const void *body, size_t len, struct fault *);
+/* Would a further message of `len` bytes need a further file? */
+bool put_full(const struct put *, size_t len);
+uint32_t put_count(const struct put *);
+/* Publishes what was added and flushes it once; *first is the id of the first
+ * message, the others follow. Then the put is empty and may be used again.
+ * After a failure it is empty too; fault says `not stored` or `may be stored`. */
+int put_commit(struct put *, struct id *first, struct fault *);
+void put_end(struct put *);
+
+/* --- take and settle ------------------------------------------------------ */
+
+/* One delivery: a leased range of messages of one file, with one header. */
+struct lease;
+
+struct take_spec {
+	int64_t lease;                   /* 0: the queue's */
+	uint32_t want;                   /* at most that many */
+};
+
+/* Leases up to `want` messages that stand together in one file: the oldest of
+ * the most urgent. First returns what has expired and releases what is due.
+ * 1 and *out, or 0: nothing is ready (looked twice, the last time under the
+ * lock). Never delivers a torn file. A paused queue has nothing ready. */
+int queue_take(struct queue *, const struct take_spec *, struct lease **out,
+	struct fault *);
+/* The message with that id, ready, later or dead. 0: no such message there. */
+int queue_take_id(struct queue *, struct id, const struct take_spec *,
+	struct lease **out, struct fault *);
+
+/* A lease by its receipt (opens the queue, looks nothing up). `like`, which may
+ * be NULL, is one whose open queue is used again where it is the same one.
+ * NULL and 64: malformed, or of no spool; NULL and 1: its queue is gone. */
+struct lease *lease_by_receipt(const char *receipt, const struct lease *like,
+	struct fault *);
+/* Of message k (0 .. count-1) of the lease. */
+void lease_receipt(const struct lease *, uint32_t k, char out[static RECEIPT_SIZE]);
+/* Does b go on where a ends, in the same delivery? Then a takes it in (and b
+ * may be freed). For acking many receipts as few ranges. */
+bool lease_join(struct lease *a, const struct lease *b);
+/* For sorting receipts so that lease_join() finds its neighbours. */
+int lease_compare(const struct lease *, const struct lease *);
+
+uint32_t lease_count(const struct lease *);
+struct id lease_id(const struct lease *, uint32_t k);
+uint32_t lease_tries(const struct lease *);       /* this one included */
+int lease_priority(const struct lease *);
+int64_t lease_until(const struct lease *);        /* last deadline known */
+struct queue *lease_queue(const struct lease *);
+const char *lease_queue_name(const struct lease *);
+void lease_free(struct lease *);
+
+/* The file behind it; opened at take, or here for a receipt. NULL and status 1
+ * if it is not held any more. Belongs to the lease. */
+struct message *lease_message(struct lease *, struct fault *);
+
+/* Each of these returns 1 done, 0 lease lost, -1 failure. After 1 or 0 the
+ * lease stands for nothing any more (but after lease_extend and lease_split). */
+
+struct why {                             /* what went wrong, kept in why/ID */
+	const char *reason;              /* one line; NULL: none given */
+	const char *tail;                /* last stderr, may be NULL */
+	size_t tail_len;
+};
+
+enum retried { RETRIED = 1, RETRY_BURIED = 2 };
+
+int lease_ack(struct lease *, struct fault *);
+/* delay < 0: the backoff of the queue. Returns RETRIED, or RETRY_BURIED where
+ * the tries were used up (delay < 0 or not). */
+int lease_retry(struct lease *, int64_t delay, const struct why *, struct fault *);
+int lease_giveback(struct lease *, struct fault *);      /* untried, at once */
+int lease_bury(struct lease *, const struct why *, struct fault *);
+int lease_extend(struct lease *, int64_t lease, struct fault *);
+int lease_move(struct lease *, struct queue *to, struct fault *);
+/* Leaves the first `at` messages in the lease, the rest becomes *rest. */
+int lease_split(struct lease *, uint32_t at, struct lease **rest, struct fault *);
+/* At most once: after 1 a crash drops the messages and nobody else can get
+ * them. lease_ack ends them; lease_split cuts off what was not printed, and
+ * lease_giveback of that puts it back. */
+int lease_consume(struct lease *, struct fault *);
+
+/* --- reading a message ----------------------------------------------------- */
+
+struct message;
+
+const struct head *message_head(const struct message *);
+/* Message k of the file (not of the range). *body points into the message and
+ * moves with the next call. */
+int message_body(struct message *, uint32_t k, const char **body, size_t *len,
+	struct fault *);
+/* Where the lease's message k stands in its file. */
+uint32_t lease_first(const struct lease *);
+/* A descriptor to read message k (of the lease) from: the file itself, set to
+ * the start of the body, where the body ends the file, else a sealed memfd. */
+int lease_stdin(struct lease *, uint32_t k, struct fault *);
+
+/* --- looking --------------------------------------------------------------- */
+
+enum state {
+	READY = 1, LEASED = 2, LATER = 4, BLOCKED = 8, DEAD = 16, DONE = 32,
+	STATES_ALL = 63,
+};
+const char *state_word(enum state);
+
+/* A message as it lies in the queue; valid during the callback only. */
+struct entry {
+	enum state state;
+	struct id id;
+	uint64_t order;
+	int priority;
+	uint32_t tries;
+	int64_t put_time, due, expiry;
+	int64_t until;                   /* LEASED: lease's end; DONE: kept until */
+	bool retried;                    /* LATER: waits for a retry */
+	uint32_t pid, uid;               /* holder */
+	const char *outcome;             /* DONE */
+	int64_t settled;
+	const void *place;               /* for the functions below */
+};
+
+/* Each message in one of `states`, oldest first; stops when fn returns != 0
+ * and returns that. A range comes as its messages one by one. */
+int queue_each(struct queue *, unsigned states,
+	int (*fn)(const struct entry *, void *), void *, struct fault *);
+/* The message with that id in one of `states`: calls fn with it; 0: none. */
+int queue_find(struct queue *, struct id, unsigned states,
+	int (*fn)(const struct entry *, void *), void *, struct fault *);
+
+/* 1 and its file and place in it, or 0: it has gone meanwhile. */
+int entry_open(struct queue *, const struct entry *, struct message **,
+	uint32_t *k, struct fault *);
+void message_close(struct message *);
+/* 1 and what went wrong with it so far (the text of why/ID), or 0: nothing. */
+int entry_why(struct queue *, struct id, char **text, struct fault *);
+
+/* 1 done, 0: not there any more. */
+int entry_remove(struct queue *, const struct entry *, struct fault *);
+/* A dead or later message back to ready (in `to`, or NULL: here), tries reset. */
+int entry_revive(struct queue *, const struct entry *, struct queue *to,
+	struct fault *);
+
+struct counts {
+	uint64_t ready, leased, later, blocked, dead, done;
+	uint64_t retrying;               /* the part of later that waits for a retry */
+	int64_t oldest;                  /* age in ms, see mq-stat(1); -1: none */
+	int64_t oldest_ready;
+	int64_t oldest_total;
+	struct {
+		uint64_t ready;
+		int64_t oldest;          /* age; -1: none */
+	} priority[PRIORITIES];
+	bool paused;
+};
+/* Counts what is on disk; a lease that ran out counts as ready. */
+int queue_count(struct queue *, struct counts *, struct fault *);
+
+/* --- sweeping --------------------------------------------------------------- */
+
+struct swept {
+	uint64_t returned, released, expired, recovered, torn, stale, forgotten;
+};
+
+/* Does what mq-sweep(1) says; `dry`: only counts it. `next` (may be NULL) is
+ * when there will be something to do again, 0: not known of. */
+int queue_sweep(struct queue *, bool dry, struct swept *, int64_t *next,
+	struct fault *);
+/* Calls say with a line for each breach of an invariant; returns how many. */
+int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
+	struct fault *);
+
+/* --- waiting ------------------------------------------------------------------ */
+
+/* Waits for something to take in any of some queues. Waiting consumers of a
+ * queue form a line; only its head watches, so that one message wakes one. */
+struct waiter;
+
+struct waiter *waiter_new(struct fault *);
+/* Stands in line for that queue (by name: it need not exist yet). */
+int waiter_add(struct waiter *, struct store *, const char *name, struct fault *);
+/* Pollable (POLLIN: call waiter_look); -1 where inotify cannot be had. */
+int waiter_fd(const struct waiter *);
+/* Joins the lines, if it has not, and sets the watches. The caller must look
+ * for messages after it returned, before it sleeps. */
+int waiter_arm(struct waiter *, struct fault *);
+/* Eats what is on waiter_fd(); true if the caller should look. */
+bool waiter_look(struct waiter *);
+/* How long to sleep at most, in ms: the next lease end or due time, else a
+ * safety net. Never 0 for ever: it is at least 1. */
+int waiter_timeout(struct waiter *);
+/* Leaves all lines: the next one is woken. Call it as soon as something was
+ * taken; waiter_arm() joins again, at the end. */
+void waiter_leave(struct waiter *);
+void waiter_free(struct waiter *);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * verify: looks at every entry of a queue for what must not be. It changes
+ * nothing but what taking the lock recovers. */
+#include <bsd/stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "dir.h"
+#include "list.h"
+#include "message.h"
+
+struct verify {
+	struct queue *q;
+	void (*say)(const char *, void *);
+	void *arg;
+	int breaches;
+	char path[2 * PLACE_DIR_SIZE];   /* of the directory being read */
+	enum where where;
+	int64_t bucket;
+	struct place *seen;
+	size_t n, room;
+	struct fault *f;
+};
+
+static void say(struct verify *, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void
+say(struct verify *v, const char *fmt, ...)
+{
+	char text[1024], line[1400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	snprintf(line, sizeof line, "%s: %s", v->q->name, text);
+	v->say(line, v->arg);
+	v->breaches++;
+}
+
+static bool
+one_of(const char *name, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(*list, name) == 0)
+			return true;
+	return false;
+}
+
+static int
+top_entry(const char *name, void *arg)
+{
+	static const char *const known[] = { "tmp", "new", "cur", "later", "dlq", "why",
+		"done", "grp", "lock", "hold", "sub", "out", "dedup", "obj", "conf",
+		"meter", "wait", "single", NULL };
+
+	if (!one_of(name, known))
+		say(arg, "%s: stray entry", name);
+	return 0;
+}
+
+/* --- message files ------------------------------------------------------------------- */
+
+static int
+note_place(struct verify *v, const struct place *p)
+{
+	if (v->n == v->room) {
+		size_t room = v->room ? v->room * 2 : 256;
+		void *n = reallocarray(v->seen, room, sizeof *v->seen);
+
+		if (n == NULL)
+			return fault_errno(v->f, "verify");
+		v->seen = n;
+		v->room = room;
+	}
+	v->seen[v->n++] = *p;
+	return 0;
+}
+
+static bool
+belongs(const struct message *m, const struct name *n)
+{
+	return id_equal(m->head.id, n->id) && n->ranged == (m->count > 1) &&
+	    n->first < m->count && n->count <= m->count - n->first;
+}
+
+static void
+check_file(struct verify *v, const struct place *p, const char *name)
+{
+	struct message *m = NULL;
+	enum opened r;
+	int fd = place_open(v->q, p, O_RDONLY);
+
+	if (fd < 0) {
+		if (errno != ENOENT)     /* else it moved on meanwhile */
+			say(v, "%s/%s: %s", v->path, name, strerror(errno));
+		return;
+	}
+	r = message_read(fd, &m);
+	if (r == MESSAGE_OK)
+		r = belongs(m, &p->name) ? message_check(m) : MESSAGE_TORN;
+	if (r == MESSAGE_TORN && p->where != IN_DLQ)
+		say(v, "%s/%s: torn or foreign message file", v->path, name);
+	else if (r == MESSAGE_ERROR)
+		say(v, "%s/%s: %s", v->path, name, strerror(errno));
+	message_close(m);
+}
+
+static int
+message_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	struct place p = { .where = v->where, .bucket = v->bucket };
+	char dir[PLACE_DIR_SIZE];
+
+	if (!name_parse(name, &p.name) || !place_fits(&p)) {
+		say(v, "%s/%s: stray entry", v->path, name);
+		return 0;
+	}
+	place_dir(&p, dir);
+	if (strcmp(dir, v->path) != 0) {
+		say(v, "%s/%s: should stand in %s", v->path, name, dir);
+		return 0;
+	}
+	if (name_order(&p.name) + p.name.count > atomic_load(&v->q->meter->seq))
+		say(v, "%s/%s: above the meter's next SEQ", v->path, name);
+	check_file(v, &p, name);
+	return note_place(v, &p);
+}
+
+/* --- directories ------------------------------------------------------------------------- */
+
+static int
+verify_dir(struct verify *v, const char *path, int (*fn)(const char *, void *))
+{
+	char outer[sizeof v->path];
+	int fd = dir_open(v->q->fd, path), r;
+
+	if (fd < 0) {
+		if (errno != ENOENT)
+			say(v, "%s: %s", path, strerror(errno));
+		return 0;
+	}
+	memcpy(outer, v->path, sizeof outer);
+	snprintf(v->path, sizeof v->path, "%s", path);
+	v->f->status = 0;
+	r = dir_each(fd, fn, v);
+	if (r < 0 && v->f->status == 0)
+		queue_fault(v->q, v->f, path);
+	memcpy(v->path, outer, sizeof outer);
+	close(fd);
+	return r;
+}
+
+static int
+segment_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	char path[PLACE_DIR_SIZE];
+	uint64_t seg;
+
+	if (!segment_parse(name, &seg)) {
+		say(v, "%s/%s: stray entry", v->path, name);
+		return 0;
+	}
+	snprintf(path, sizeof path, "%.40s/%s", v->path, name);
+	return verify_dir(v, path, message_entry);
+}
+
+static int
+bucket_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	char path[PLACE_DIR_SIZE];
+	uint64_t ms;
+
+	if (!number_parse(name, INT64_MAX, &ms)) {
+		say(v, "%s/%s: stray entry", v->path, name);
+		return 0;
+	}
+	v->bucket = (int64_t)ms;
+	snprintf(path, sizeof path, "%.40s/%s", v->path, name);
+	return verify_dir(v, path, message_entry);
+}
+
+static int
+priority_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	char path[PLACE_DIR_SIZE];
+
+	if (name[0] < '0' || name[0] > '9' || name[1] != '\0') {
+		say(v, "new/%s: stray entry", name);
+		return 0;
+	}
+	snprintf(path, sizeof path, "new/%s", name);
+	return verify_dir(v, path, segment_entry);
+}
+
+static int
+hold_entry(const char *name, void *arg)
+{
+	struct held held;
+
+	say(arg, held_parse(name, &held) ? "hold/%s: a change left half-way" :
+	    "hold/%s: stray entry", name);
+	return 0;
+}
+
+static int
+tmp_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	struct name n;
+	int dir = queue_dir(v->q, "tmp", false), fd;
+
+	if (!name_parse(name, &n)) {
+		say(v, "tmp/%s: stray entry", name);
+		return 0;
+	}
+	fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		say(v, "tmp/%s: left by a dead writer", name);
+	close(fd);
+	return 0;
+}
+
+static int
+why_entry(const char *name, void *arg)
+{
+	struct id id;
+
+	if (strlen(name) != ID_LEN || !id_parse(name, &id))
+		say(arg, "why/%s: stray entry", name);
+	return 0;
+}
+
+static int
+verify_names(struct verify *v)
+{
+	if (verify_dir(v, ".", top_entry) < 0 || verify_dir(v, "hold", hold_entry) < 0 ||
+	    verify_dir(v, "tmp", tmp_entry) < 0 || verify_dir(v, "why", why_entry) < 0)
+		return -1;
+	v->where = IN_NEW;
+	if (verify_dir(v, "new", priority_entry) < 0)
+		return -1;
+	v->where = IN_DLQ;
+	if (verify_dir(v, "dlq", segment_entry) < 0)
+		return -1;
+	v->where = IN_CUR;
+	if (verify_dir(v, "cur", bucket_entry) < 0)
+		return -1;
+	v->where = IN_LATER;
+	if (verify_dir(v, "later", bucket_entry) < 0)
+		return -1;
+	v->where = IN_DONE;
+	return verify_dir(v, "done", bucket_entry);
+}
+
+/* --- no message twice ----------------------------------------------------------------------- */
+
+static int
+by_message(const void *a, const void *b)
+{
+	const struct name *x = &((const struct place *)a)->name;
+	const struct name *y = &((const struct place *)b)->name;
+
+	if (x->id.hi != y->id.hi)
+		return x->id.hi < y->id.hi ? -1 : 1;
+	if (x->id.lo != y->id.lo)
+		return x->id.lo < y->id.lo ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void
+check_twice(struct verify *v, const struct place *a, const struct place *b)
+{
+	char x[NAME_SIZE], y[NAME_SIZE], dx[PLACE_DIR_SIZE], dy[PLACE_DIR_SIZE];
+
+	if (!id_equal(a->name.id, b->name.id) ||
+	    a->name.first + a->name.count <= b->name.first)
+		return;
+	if (!queue_has(v->q, a) || !queue_has(v->q, b))
+		return;                  /* it was seen while it moved */
+	place_dir(a, dx);
+	place_dir(b, dy);
+	name_print(&a->name, x);
+	name_print(&b->name, y);
+	say(v, "%s/%s and %s/%s: the same message twice", dx, x, dy, y);
+}
+
+int
+queue_verify(struct queue *q, void (*say_line)(const char *, void *), void *arg,
+    struct fault *f)
+{
+	struct verify v = { .q = q, .say = say_line, .arg = arg, .f = f };
+	int r;
+
+	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0)
+		return -1;
+	r = verify_names(&v);
+	if (v.n > 1)
+		qsort(v.seen, v.n, sizeof *v.seen, by_message);
+	for (size_t i = 1; r == 0 && i < v.n; i++)
+		check_twice(&v, &v.seen[i - 1], &v.seen[i]);
+	free(v.seen);
+	return r < 0 ? -1 : v.breaches;
+}

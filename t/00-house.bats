@@ -1,0 +1,106 @@
+# What holds for every tool, and for the repository.
+# shellcheck disable=SC2154 # bats sets them
+load helper
+
+tools() {
+	find "$MQ_BIN" -maxdepth 1 -type f -perm -100 -printf '%f\n' | sort
+}
+
+# each COMMAND ...: runs it with each tool's name; says which ones fail
+each() {
+	local tool bad=0 n=0
+	for tool in $(tools); do
+		n=$((n + 1))
+		"$@" "$tool" || { echo "^ $tool"; bad=1; }
+	done
+	((n > 0 && bad == 0))
+}
+
+helps() {
+	run -0 --separate-stderr "$1" --help
+	assert_stderr '' && [[ $output == *"$1"* ]]
+}
+@test "every tool: --help on stdout, 0" {
+	each helps
+}
+
+versioned() {
+	run -0 --separate-stderr "$1" --version
+	assert_stderr '' && assert_lines 1 && assert_match "^$1 .*[0-9]+\.[0-9]"
+}
+@test "every tool: --version, one line" {
+	each versioned
+}
+
+refuses() {
+	run -64 --separate-stderr "$1" --no-such-option
+	assert_output '' && assert_match "^$1: .*no-such-option" "$stderr"
+}
+@test "every tool: an unknown option is 64, said on stderr" {
+	each refuses
+}
+
+has_page() {
+	[[ -f $ROOT/share/man/$1.1 ]] && grep -q "^\.Nm $1\$" "$ROOT/share/man/$1.1"
+}
+@test "every tool: a man page" {
+	each has_page
+}
+
+# its options in --help are those in the page
+documented() {
+	local o
+	for o in $("$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+		case $o in --help | --version) continue ;; esac
+		grep -qE "^\.(It|Op|Oo|Ar)? ?.*Fl -${o#--}( |\$)" "$ROOT/share/man/$1.1" ||
+			{ echo "$1.1: $o is missing"; return 1; }
+	done
+}
+@test "every tool: its page has the long names of --help" {
+	each documented
+}
+
+parses() { # SHELL ARG ... TOOL
+	local tool=${*: -1} shell=$1
+	"$tool" --completions="$shell" >completion
+	[[ -s completion ]] && "${@:1:$#-1}" completion
+}
+@test "every tool: completions that bash can read" {
+	each parses bash -n
+}
+@test "every tool: completions that zsh can read" {
+	command -v zsh >/dev/null || skip 'no zsh'
+	each parses zsh -n
+}
+@test "every tool: completions that fish can read" {
+	command -v fish >/dev/null || skip 'no fish'
+	each parses fish -n
+}
+
+@test "install and uninstall: DESTDIR and PREFIX, nothing left behind" {
+	[[ $MQ_BIN == "$ROOT/build/bin" ]] || skip 'only for the usual build'
+	make -sC "$ROOT" install DESTDIR="$PWD/d" PREFIX=/p >/dev/null
+	[[ -x d/p/bin/mq-put && -f d/p/share/bash-completion/completions/mq-put ]]
+	[[ -f d/p/share/zsh/site-functions/_mq-put ]]
+	[[ -f d/p/share/fish/vendor_completions.d/mq-put.fish ]]
+	make -sC "$ROOT" uninstall DESTDIR="$PWD/d" PREFIX=/p >/dev/null
+	run -0 find d -type f
+	assert_output ''
+}
+
+@test "README: its first two commands are what CI begins with" {
+	run -0 awk '/^```/ {inside = !inside; next} inside {print} /^## /{n++} n > 1 {exit}' "$ROOT/README.md"
+	local first=${lines[0]} second=${lines[1]}
+	run -0 grep -E '^stage ' "$ROOT/.ci/run"
+	assert_line 0 "stage $first"
+	assert_line 1 "stage $second"
+}
+
+@test "README: the tour runs as it stands" {
+	sed -n 's/^\$ //p' "$ROOT/README.md" | grep -v -e ' -w ' >tour
+	[[ $(wc -l <tour) -ge 12 ]]
+	run -0 timeout 60 bash -eu tour </dev/null
+	assert_match 'resize cat.jpg'
+	run -0 mq-stat -o dead jobs
+	assert_output 0
+}
