@@ -73,9 +73,10 @@ $(shell mkdir -p '$(BUILD)')
 $(file >$(BUILD)/flags,$(FLAGS))
 endif
 
-COMPILE = @mkdir -p $(@D); echo "  CC   $<"; \
+SAY := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),:,echo)
+COMPILE = @mkdir -p $(@D); $(SAY) "  CC   $<"; \
 	$(CC) $(MQ_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
-LINK = @mkdir -p $(@D); echo "  LD   $@"; \
+LINK = @mkdir -p $(@D); $(SAY) "  LD   $@"; \
 	$(CC) $(CFLAGS) $(MQ_LDFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(filter %.o %.a,$^) \
 	$(LIBS_$(@F)) $(LIBS)
 

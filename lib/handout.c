@@ -301,10 +301,8 @@ wait_and_take(struct hand *h, struct fault *f)
 		return -1;
 	if (h->done > 0 || h->how->wait == WAIT_NOT || h->sources.list[0].by_id)
 		return 0;
-	if (sources_arm(&h->sources, f) < 0)
-		return -1;
 	do {
-		if (take_all(h, f) < 0)
+		if (sources_arm(&h->sources, f) < 0 || take_all(h, f) < 0)
 			return -1;
 	} while (h->done == 0 && wait_more(h, until));
 	sources_leave(&h->sources);

@@ -313,11 +313,9 @@ carry_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
 		r = p->where == to.where && p->bucket == to.bucket ? 1 :
 		    settle_carry(q, p, &to, g->f);
 	} else {
-		timed_announce(q, &to);
-		ready_announce(q, &to, true);
+		settle_announce(q, &to);
 		r = hold_split(q, p, lo, hi, &to, NULL, g->f);
-		if (r == 1)
-			ready_announce(q, &to, true);
+		settle_announce(q, &to);
 	}
 	if (r == 1) {
 		g->done += hi - lo;

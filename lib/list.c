@@ -469,17 +469,38 @@ queue_find(struct queue *q, struct id id, unsigned states,
 	return r != 0 ? r : walk_places(q, dirs_of(states), find_place, &e, f);
 }
 
+/* Where it stands now: the caller may have cut off messages before it since. */
+static struct place
+entry_place(struct queue *q, const struct entry *e)
+{
+	const struct place *then = e->place;
+	struct place p = *then;
+	uint32_t k = (uint32_t)(e->order - p.name.seq), end = p.name.first + p.name.count;
+
+	if (p.name.count == 1 || queue_has(q, &p))
+		return p;
+	for (uint32_t j = k; j >= then->name.first; j--) {
+		p.name.first = j;
+		p.name.count = end - j;
+		if (queue_has(q, &p))
+			return p;
+		if (j == 0)
+			break;
+	}
+	return *then;
+}
+
 int
 entry_open(struct queue *q, const struct entry *e, struct message **m, uint32_t *k,
     struct fault *f)
 {
-	const struct place *p = e->place;
+	struct place p = entry_place(q, e);
 	char id[ID_LEN + 1];
-	int fd = place_open(q, p, O_RDONLY);
+	int fd = place_open(q, &p, O_RDONLY);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : queue_fault(q, f, "message");
-	*k = (uint32_t)(e->order - p->name.seq);
+	*k = (uint32_t)(e->order - p.name.seq);
 	id_print(e->id, id);
 	switch (message_read(fd, m)) {
 	case MESSAGE_OK:
@@ -502,19 +523,23 @@ entry_why(struct queue *q, struct id id, char **text, struct fault *f)
 static int
 carry_entry(struct queue *q, const struct entry *e, struct place *to, struct fault *f)
 {
-	const struct place *p = e->place;
-	uint32_t k = (uint32_t)(e->order - p->name.seq);
+	struct place p;
+	uint32_t k;
 	int r;
 
-	if (queue_ready(q, f) < 0)
+	if (queue_ready(q, f) < 0 || queue_lock(q, f) < 0)
 		return -1;
-	to->name.first = p->name.ranged ? k : 0;
+	p = entry_place(q, e);
+	k = (uint32_t)(e->order - p.name.seq);
+	to->name.first = p.name.ranged ? k : 0;
 	to->name.count = 1;
-	if (p->name.count == 1)
-		return settle_carry(q, p, to, f);
-	if (queue_lock(q, f) < 0)
-		return -1;
-	r = hold_split(q, p, k, k + 1, to, NULL, f);
+	if (p.name.count == 1) {
+		r = settle_carry(q, &p, to, f);
+	} else {
+		settle_announce(q, to);
+		r = hold_split(q, &p, k, k + 1, to, NULL, f);
+		settle_announce(q, to);
+	}
 	queue_unlock(q);
 	return r;
 }
@@ -544,6 +569,113 @@ entry_revive(struct queue *q, const struct entry *e, struct queue *other, struct
 	to.name.untried = to.name.deliveries;    /* tries are counted anew */
 	to.name.due = to.name.expiry = 0;
 	return carry_entry(q, e, &to, f);
+}
+
+struct clearing {
+	struct queue *q;
+	unsigned states;
+	int64_t now;
+	uint64_t removed;
+	struct fault *f;
+};
+
+static int
+clear_place(const struct place *p, void *arg)
+{
+	struct clearing *c = arg;
+	struct place to = settle_end(c->q, &p->name, OUT_DROPPED);
+	int r;
+
+	if ((c->states & place_state(p, c->now)) == 0)
+		return 0;
+	r = settle_carry(c->q, p, &to, c->f);
+	if (r != 1)
+		return r;
+	why_remove(c->q, &p->name);
+	atomic_fetch_add(&c->q->meter->dropped, p->name.count);
+	c->removed += p->name.count;
+	return 0;
+}
+
+int
+queue_clear(struct queue *q, unsigned states, uint64_t *removed, struct fault *f)
+{
+	struct clearing c = { .q = q, .states = states, .now = now_ms(), .f = f };
+	int r;
+
+	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0)
+		return -1;
+	r = walk_places(q, dirs_of(states), clear_place, &c, f);
+	*removed = c.removed;
+	return r < 0 ? -1 : 0;
+}
+
+/* --- over yet? ----------------------------------------------------------------------------- */
+
+static int
+busy_place(const struct place *p, void *arg)
+{
+	(void)arg;
+	return p->where != IN_LATER || name_tries(&p->name) > 0;
+}
+
+int
+queue_busy(struct queue *q, bool held, struct fault *f)
+{
+	unsigned dirs = held ? LEASED : READY | LEASED | LATER;
+	int r;
+
+	if (queue_ready(q, f) < 0)
+		return -1;
+	r = walk_places(q, dirs, busy_place, NULL, f);
+	if (r != 0)
+		return r;
+	/* one may have moved behind the eye's back: look again, alone */
+	if (queue_lock(q, f) < 0)
+		return -1;
+	r = walk_places(q, dirs, busy_place, NULL, f);
+	if (r == 0)
+		r = walk_places(q, dirs, busy_place, NULL, f);
+	queue_unlock(q);
+	return r;
+}
+
+struct fating {
+	enum fate fate;
+	const char *how;
+};
+
+static int
+fate_found(const struct entry *e, void *arg)
+{
+	struct fating *g = arg;
+
+	if (e->state == DONE && strcmp(e->outcome, "acked") == 0) {
+		g->fate = FATE_ACKED;
+		g->how = e->outcome;
+	} else if (e->state == DONE || e->state == DEAD) {
+		g->fate = FATE_LOST;
+		g->how = e->state == DEAD ? "buried" : e->outcome;
+	} else {
+		g->fate = FATE_WAITING;
+		g->how = state_word(e->state);
+	}
+	return 1;
+}
+
+int
+queue_fate(struct queue *q, struct id id, enum fate *fate, const char **how,
+    struct fault *f)
+{
+	struct fating g = { FATE_UNKNOWN, "unknown" };
+	int r;
+
+	if (queue_ready(q, f) < 0)
+		return -1;
+	r = queue_find(q, id, STATES_ALL, fate_found, &g, f);
+	*fate = g.fate;
+	*how = g.how;
+	return r < 0 ? -1 : 0;
 }
 
 /* --- counting -------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "units.h"
 
 #define FIRST_READ 4096
+#define READ_AHEAD (256 * 1024)
 #define MAGIC "mq1 "
 #define ENTRY 9                          /* of the table, bytes */
 
@@ -444,13 +445,12 @@ message_body(struct message *m, uint32_t k, const char **body, size_t *len,
     struct fault *f)
 {
 	uint64_t start, end;
-	char id[ID_LEN + 1];
 
-	id_print(id_add(m->head.id, k), id);
 	if (!message_bounds(m, k, &start, &end))
-		return fault_set(f, ST_DATA, "%s: damaged message file", id);
-	if (message_load(m, m->bodies + end) < 0)
-		return fault_errno(f, "%s", id);
+		return fault_set(f, ST_DATA, "damaged message file");
+	if (m->bodies + end > m->loaded &&
+	    message_load(m, m->bodies + end + (m->count > 1 ? READ_AHEAD : 0)) < 0)
+		return fault_errno(f, "message");
 	*body = m->data + m->bodies + start;
 	*len = end - start;
 	return 0;

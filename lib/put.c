@@ -214,6 +214,16 @@ flush(struct put *p, int fd, const struct place *at, struct fault *f)
 	return withdraw(p->q, at, f);
 }
 
+/* Somebody may have removed the queue under it. */
+static int
+still_there(struct queue *q, const struct place *at, struct fault *f)
+{
+	if (!queue_gone(q))
+		return 0;
+	fault_set(f, ST_NOQUEUE, "%s: the queue was removed meanwhile", q->name);
+	return withdraw(q, at, f);
+}
+
 /* 1 published and flushed; 0 the sweep took the file in tmp/ for a dead
  * writer's: start again; -1 */
 static int
@@ -234,7 +244,7 @@ publish(struct put *p, struct head *h, struct name *n, int64_t now, struct fault
 		timed_announce(p->q, &to);
 		ready_announce(p->q, &to, false);
 		flock(fd, LOCK_UN);
-		if (flush(p, fd, &to, f) < 0)
+		if (flush(p, fd, &to, f) < 0 || still_there(p->q, &to, f) < 0)
 			r = -1;
 		else
 			atomic_fetch_add(&p->q->meter->put, p->count);

@@ -411,12 +411,30 @@ queue_conf(struct queue *q, struct fault *f)
 
 /* --- opening and making ---------------------------------------------------------------- */
 
+/* What is made below inherits it: the directory is set-gid. */
+static int
+queue_give_group(struct queue *q, struct fault *f)
+{
+	gid_t gid;
+
+	if (q->conf.group[0] == '\0')
+		return 0;
+	if (group_number(q->conf.group, &gid) < 0)
+		return fault_set(f, ST_CONFIG, "%s: group=%s: no such group", q->name,
+		    q->conf.group);
+	if (fchown(q->fd, (uid_t)-1, gid) < 0 || fchmod(q->fd, dir_mode(q->conf.mode)) < 0)
+		return queue_fault(q, f, "group");
+	return 0;
+}
+
 int
 queue_lay_out(struct queue *q, struct fault *f)
 {
 	static const char *const inner[] = { "tmp", "new", "cur", "later", "dlq",
 		"why", "hold" };
 
+	if (queue_give_group(q, f) < 0)
+		return -1;
 	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
 		if (dir_make(q->fd, inner[i], dir_mode(q->conf.mode)) < 0)
 			return queue_fault(q, f, inner[i]);

@@ -94,6 +94,12 @@ int queue_ready(struct queue *, struct fault *);
 int queue_lock(struct queue *, struct fault *);
 void queue_unlock(struct queue *);
 
+/* Reads one file of settings into c; 0 also if there is none. */
+int conf_load(struct conf *, int dir, const char *path, const char *shown,
+	struct fault *);
+/* The number of a group by name or digits; -1 with errno. */
+int group_number(const char *name, gid_t *);
+
 /* Makes a directory a queue: its inner directories, lock and meter. */
 int queue_lay_out(struct queue *, struct fault *);
 

@@ -46,6 +46,13 @@ settle_end(struct queue *q, const struct name *n, enum outcome outcome)
 	return p;
 }
 
+void
+settle_announce(struct queue *q, const struct place *to)
+{
+	timed_announce(q, to);
+	ready_announce(q, to, true);
+}
+
 static int
 carry(struct queue *q, const struct place *from, const struct place *to, struct fault *f)
 {
@@ -53,13 +60,10 @@ carry(struct queue *q, const struct place *from, const struct place *to, struct 
 
 	if (to->where == GONE)
 		return queue_unlink(q, from, f);
-	timed_announce(q, to);
-	ready_announce(q, to, true);
+	settle_announce(q, to);
 	r = queue_move(q, from, to, f);
-	if (r == 1) {
-		timed_announce(q, to);
-		ready_announce(q, to, true);
-	}
+	if (r == 1)
+		settle_announce(q, to);
 	return r;
 }
 

@@ -12,6 +12,9 @@
 int settle_carry(struct queue *, const struct place *from, const struct place *to,
 	struct fault *);
 
+/* For those who rename by themselves: before and after. */
+void settle_announce(struct queue *, const struct place *to);
+
 /* Where a message goes that ends so: GONE, or done/ with keep=. */
 struct place settle_end(struct queue *, const struct name *, enum outcome);
 /* Where it goes back to, ready: its own place in new/. */

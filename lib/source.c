@@ -6,9 +6,6 @@
 
 #define POLL_MS 1000                     /* where nothing wakes us */
 
-/* Has to come into store.h: */
-int queue_single(struct queue *, struct fault *);
-
 static int
 no_memory(struct fault *f)
 {

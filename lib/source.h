@@ -49,7 +49,8 @@ int sources_take(struct sources *, const struct take_spec *, struct batch *,
 /* Closes what sources_take() could not close: call it when no lease is held. */
 void sources_tidy(struct sources *);
 
-/* Stands in the lines of all queues; look once more after it. */
+/* Stands in the lines of all queues, and sets the watches; look once more after
+ * it. Again whenever one was woken and found nothing. */
 int sources_arm(struct sources *, struct fault *);
 void sources_leave(struct sources *);
 /* To poll for input, -1: none. Then source_woken(): true if one should look. */

@@ -48,6 +48,9 @@ const char *store_path(const struct store *);   /* absolute, no final slash */
 int store_each(struct store *, int (*fn)(const char *name, void *), void *,
 	struct fault *);
 
+/* Ends removals of queues that a crash cut short. */
+int store_tidy(struct store *, struct fault *);
+
 bool queue_name_valid(const char *);
 
 /* --- a queue ------------------------------------------------------------- */
@@ -67,6 +70,20 @@ const char *queue_name(const struct queue *);
 struct store *queue_store(const struct queue *);
 /* Its configuration, read again if the files changed since; 78 if bad. */
 const struct conf *queue_conf(struct queue *, struct fault *);
+/* Sets NAME=VALUEs, all or none, in one step; `NAME=` goes back to the default.
+ * A changed mode or group is given to what is there too. 64: a bad one. */
+int queue_configure(struct queue *, char *const *assignments, size_t n,
+	struct fault *);
+/* The spool's defaults, under those of each queue. */
+int store_conf(struct store *, struct conf *, struct fault *);
+int store_configure(struct store *, char *const *assignments, size_t n,
+	struct fault *);
+/* Removes all messages in these states (LEASED: their holders lose them), and
+ * says how many. */
+int queue_clear(struct queue *, unsigned states, uint64_t *removed, struct fault *);
+/* Removes the queue with all that is in it. Without `force` 75 if messages are
+ * left (dead ones too). The name is free at once. */
+int queue_destroy(struct queue *, bool force, struct fault *);
 /* Has it been removed or moved away since it was opened? */
 bool queue_gone(struct queue *);
 /* 1: this process is now the queue's single pool, until it ends or closes the
@@ -280,13 +297,37 @@ struct swept {
 	uint64_t returned, released, expired, recovered, torn, stale, forgotten;
 };
 
-/* Does what mq-sweep(1) says; `dry`: only counts it. `next` (may be NULL) is
- * when there will be something to do again, 0: not known of. */
-int queue_sweep(struct queue *, bool dry, struct swept *, int64_t *next,
+enum sweep_how {
+	SWEEP_ALL,
+	SWEEP_DRY,                       /* only counts what it would do */
+	SWEEP_TIMED,                     /* only leases and due times, by the hints */
+};
+
+/* Does what mq-sweep(1) says. `next` (may be NULL) is when there will be
+ * something to do again, 0: not known of. */
+int queue_sweep(struct queue *, enum sweep_how, struct swept *, int64_t *next,
 	struct fault *);
 /* Calls say with a line for each breach of an invariant; returns how many. */
 int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
 	struct fault *);
+
+/* --- until something is over ----------------------------------------------- */
+
+/* 1: a message is ready, leased or waits for a retry (`held`: is leased); 0 */
+int queue_busy(struct queue *, bool held, struct fault *);
+
+enum fate { FATE_UNKNOWN, FATE_WAITING, FATE_ACKED, FATE_LOST };
+/* What became of a message: still waiting, acked, or buried, dropped, expired
+ * (*how: which). Unknown: nothing is known of it (any more). */
+int queue_fate(struct queue *, struct id, enum fate *, const char **how,
+	struct fault *);
+
+/* Sleeps until messages may have left the queue, ms at most. */
+struct changes;
+struct changes *changes_new(struct fault *);
+void changes_watch(struct changes *, struct queue *);  /* then look, then sleep */
+void changes_sleep(struct changes *, int ms);
+void changes_free(struct changes *);
 
 /* --- waiting ------------------------------------------------------------------ */
 

@@ -326,14 +326,19 @@ sweep_all(struct sweep *s)
 }
 
 int
-queue_sweep(struct queue *q, bool dry, struct swept *n, int64_t *next, struct fault *f)
+queue_sweep(struct queue *q, enum sweep_how how, struct swept *n, int64_t *next,
+    struct fault *f)
 {
-	struct sweep s = { .q = q, .dry = dry, .now = now_ms(), .n = n, .dir = -1, .f = f };
+	struct sweep s = { .q = q, .dry = how == SWEEP_DRY, .now = now_ms(), .n = n,
+		.dir = -1, .f = f };
+	int r;
 
 	memset(n, 0, sizeof *n);
-	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0 || sweep_all(&s) < 0)
+	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0)
 		return -1;
-	if (next != NULL)
+	r = how == SWEEP_TIMED ?
+	    timed_run(q, s.now, false, &n->returned, &n->released, f) : sweep_all(&s);
+	if (r == 0 && next != NULL)
 		*next = timed_next(q);
-	return 0;
+	return r;
 }

@@ -27,6 +27,7 @@ struct loop {
 	bool child_ended;
 	unsigned stops;          /* signals to stop so far */
 	bool look;               /* there may be something to take */
+	bool in_line;            /* armed since it was last woken */
 	int64_t look_at;         /* when there may be again */
 	int64_t idle_since;      /* nothing was ready or running */
 	struct pollfd *fds;
@@ -232,6 +233,7 @@ place_fill(struct loop *l, struct job *j, struct fault *f)
 	if ((r = sources_take(&p->sources, &spec, &b, f)) <= 0)
 		return r;
 	sources_leave(&p->sources);
+	l->in_line = false;
 	p->taken += b.count;
 	l->idle_since = now_ns();
 	return job_push(p, j, &b, f) < 0 ? -1 : 1;
@@ -340,6 +342,14 @@ signals_read(struct loop *l)
 				told_to_stop(l);
 }
 
+/* Once more after that the watches are set anew: directories may have come. */
+static void
+look_again(struct loop *l)
+{
+	l->look = true;
+	l->in_line = false;
+}
+
 static void
 do_what_is_due(struct loop *l)
 {
@@ -347,7 +357,7 @@ do_what_is_due(struct loop *l)
 	int64_t now = now_ns();
 
 	if (!l->look && now >= l->look_at)
-		l->look = true;
+		look_again(l);
 	for (size_t i = 0; i < p->njobs; i++) {
 		struct job *j = &p->jobs[i];
 
@@ -467,7 +477,7 @@ sleep_and_see(struct loop *l)
 		reap(l);
 	guard_again(p);
 	if (l->fds[1].revents != 0 && sources_woken(&p->sources))
-		l->look = true;
+		look_again(l);
 	do_what_is_due(l);
 	relay_polled(&p->relay, l->fds + relayed, end - relayed);
 }
@@ -493,15 +503,16 @@ stand_in_line(struct loop *l)
 {
 	struct pool *p = &l->pool;
 	struct fault f;
-	bool armed = p->sources.armed;
 
 	if (l->look || !hungry(p)) {
 		sources_leave(&p->sources);
+		l->in_line = false;
 		return false;
 	}
 	if (p->running == 0)
 		sources_tidy(&p->sources);
-	if (p->work->wait != WAIT_NOT && !armed) {
+	if (p->work->wait != WAIT_NOT && !l->in_line) {
+		l->in_line = true;
 		if (sources_arm(&p->sources, &f) < 0)
 			pool_stop(p, &f);
 		l->look = true;

@@ -1,0 +1,33 @@
+# The power goes at recorded points of a run on a recorded disk; see t/fault.
+load ../helper
+
+setup() {
+	mq_setup
+	[[ $EUID == 0 ]] || skip 'needs root, to mount'
+	[[ -w /dev/fuse ]] || skip 'needs /dev/fuse'
+	[[ -w /dev/loop-control ]] || skip 'needs /dev/loop-control'
+	[[ -x $ROOT/build/fault/cutdisk ]] || skip 'needs make fault-tools'
+	rec=$(mktemp -d /dev/shm/mq-cut.XXXXXX)
+}
+teardown() {
+	[[ -z ${rec:-} ]] || rm -rf "$rec"
+	mq_teardown
+}
+
+cut_power() { # FILE SYSTEM, CUTS
+	local power=$ROOT/t/heavy/power.sh
+	"$ROOT/t/fault/cutrecord" -d "$rec" -f "$1" -m 64 "exec sh $power work \$M"
+	run -0 "$ROOT/build/fault/cutreplay" -i "$rec/base.img" -l "$rec/log" -f "$1" \
+		-n "$2" -- "sh $power check \$M \$LOG"
+	echo "$output"
+}
+
+@test "power cut on ext4: what was confirmed is there, nothing torn is delivered" {
+	cut_power ext4 60
+}
+@test "power cut on xfs: what was confirmed is there, nothing torn is delivered" {
+	cut_power xfs 25
+}
+@test "power cut on btrfs: what was confirmed is there, nothing torn is delivered" {
+	cut_power btrfs 40
+}
