@@ -9,7 +9,8 @@
 #include "queue.h"
 
 /* Splits [lo, hi) off the range at `from` and takes it to `to` (whose name's
- * range is set here; GONE: it is acked). What is left stays at `from`, as up
+ * range is set here; where the file cannot be linked the part becomes a file
+ * and a name of its own; GONE: it is acked). What is left stays at `from`, as up
  * to two names; *rest, if not NULL, becomes the lower part left, or the upper
  * one where there is no lower. 1 done, 0 the source is gone, -1.
  * lo, hi: within the range, not all of it.

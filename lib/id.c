@@ -2,6 +2,7 @@
 #include "id.h"
 
 #include <bsd/stdlib.h>
+#include <sys/random.h>
 
 #define VARIANT (UINT64_C(2) << 62)
 #define RANDOM_LO ((UINT64_C(1) << 61) - 1) /* its top bit stays clear */
@@ -12,7 +13,9 @@ id_new(int64_t now)
 	uint64_t r[2];
 	struct id id;
 
-	arc4random_buf(r, sizeof r);
+	/* one call, where arc4random(3) would set up a generator first */
+	if (getrandom(r, sizeof r, 0) != sizeof r)
+		arc4random_buf(r, sizeof r);
 	id.hi = (uint64_t)now << 16 | 7 << 12 | (r[0] & 0xfff);
 	id.lo = VARIANT | (r[1] & RANDOM_LO);
 	return id;

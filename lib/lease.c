@@ -246,13 +246,17 @@ search_name(const char *text, void *arg)
 	struct search *s = arg;
 	const struct name *mine = &s->l->place.name;
 	struct place p = { .where = IN_CUR, .bucket = s->bucket };
-	uint32_t lo, hi, end = mine->first + mine->count;
+	int64_t lo, hi, shift;
 
-	if (!name_parse(text, &p.name) || !name_same_delivery(&p.name, mine))
+	if (!name_parse(text, &p.name) || !name_part_of_delivery(mine, &p.name, &shift))
 		return 0;
-	lo = p.name.first > mine->first ? p.name.first : mine->first;
-	hi = p.name.first + p.name.count < end ? p.name.first + p.name.count : end;
-	return lo < hi ? s->fn(&p, lo, hi, s->arg) : 0;
+	lo = (int64_t)mine->first - shift;
+	hi = lo + mine->count;
+	if (lo < (int64_t)p.name.first)
+		lo = p.name.first;
+	if (hi > (int64_t)p.name.first + p.name.count)
+		hi = (int64_t)p.name.first + p.name.count;
+	return lo < hi ? s->fn(&p, (uint32_t)lo, (uint32_t)hi, s->arg) : 0;
 }
 
 static int
@@ -306,6 +310,8 @@ carry_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
 	struct place to = g->to;
 	int r;
 
+	to.name.seq = p->name.seq;
+	to.name.id = p->name.id;
 	to.name.first = lo;
 	to.name.count = hi - lo;
 	to.name.ranged = p->name.ranged;
@@ -629,6 +635,10 @@ lease_split(struct lease *l, uint32_t at, struct lease **rest, struct fault *f)
 		return r;
 	}
 	l->place.name.count = at;
+	if (!id_equal(p.name.id, l->place.name.id)) {    /* a copy: opened when needed */
+		message_close(m);
+		m = NULL;
+	}
 	*rest = lease_new(l->q, &p, m, f);
 	return *rest == NULL ? -1 : 1;
 }

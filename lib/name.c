@@ -352,3 +352,11 @@ name_same_delivery(const struct name *a, const struct name *b)
 	return a->seq == b->seq && id_equal(a->id, b->id) &&
 	    a->deliveries == b->deliveries && a->lease == b->lease;
 }
+
+bool
+name_part_of_delivery(const struct name *whole, const struct name *part, int64_t *shift)
+{
+	*shift = (int64_t)(part->seq - whole->seq);
+	return part->id.hi == whole->id.hi && part->id.lo - whole->id.lo == (uint64_t)*shift &&
+	    part->deliveries == whole->deliveries && part->lease == whole->lease;
+}

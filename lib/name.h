@@ -54,8 +54,12 @@ void segment_print(uint64_t seg, char out[static SEG_LEN + 1]);
 bool segment_parse(const char *, uint64_t *seg);
 
 uint32_t name_tries(const struct name *);         /* deliveries - untried */
-/* Both names are of one file and one delivery (lease, deliveries). */
+/* Both names are of one delivery (lease, deliveries) of one file. */
 bool name_same_delivery(const struct name *, const struct name *);
+/* The same, also where one's file is a copy of a part of the other's: message k
+ * of `part` is message k + *shift of `whole`. */
+bool name_part_of_delivery(const struct name *whole, const struct name *part,
+	int64_t *shift);
 const char *outcome_word(enum outcome);           /* "acked" ... or "" */
 
 /* Decimal or lower-case hex number that fills the string; false if none. */

@@ -55,7 +55,8 @@ place_fits(const struct place *p)
 /* --- held names ----------------------------------------------------------
  *
  *	SOURCE+GOAL+NAME
- *	SOURCE = letter [bucket in hex] . first . count . deliveries . untried . due [f]
+ *	SOURCE = letter [bucket in hex] . first . count . deliveries . untried . due
+ *	         [f] [k copied]
  *	GOAL   = letter [bucket in hex]
  *	NAME   = the moving part's name at its goal, but with the t and h of
  *	         whichever side has them
@@ -85,8 +86,11 @@ held_print(const struct held *h, char out[static NAME_SIZE])
 	struct name n = h->goal.name;
 
 	p = put_where(p, &h->source);
-	p += sprintf(p, ".%x.%x.%x.%x.%" PRIx64 "%s+", s->first, s->count,
+	p += sprintf(p, ".%x.%x.%x.%x.%" PRIx64 "%s", s->first, s->count,
 	    s->deliveries, s->untried, (uint64_t)s->due, s->fanout ? "f" : "");
+	if (h->copied != 0)
+		p += sprintf(p, "k%x", h->copied);
+	*p++ = '+';
 	p = put_where(p, &h->goal);
 	*p++ = '+';
 	if (s->lease != 0) {
@@ -160,7 +164,7 @@ without_lease(struct name *n)
 bool
 held_parse(const char *s, struct held *h)
 {
-	uint64_t first, count, deliveries, untried, due;
+	uint64_t first, count, deliveries, untried, due, copied = 0;
 	struct name *n = &h->source.name;
 	bool fanout = false;
 
@@ -174,10 +178,18 @@ held_parse(const char *s, struct held *h)
 		fanout = true;
 		s++;
 	}
+	if (*s == 'k' && (s++, !get_hex(&s, &copied) || copied == 0 || copied > UINT32_MAX))
+		return false;
 	if (*s++ != '+' || !get_where(&s, &h->goal) || *s++ != '+' ||
 	    !name_parse(s, &h->goal.name))
 		return false;
 	*n = h->goal.name;
+	h->copied = (uint32_t)copied;
+	if (copied != 0) {
+		n->seq -= copied - 1;
+		n->id.lo -= copied - 1;
+		n->ranged = true;
+	}
 	n->first = (uint32_t)first;
 	n->count = (uint32_t)count;
 	n->deliveries = (uint32_t)deliveries;

@@ -34,6 +34,8 @@ bool place_fits(const struct place *);
 struct held {
 	struct place source;     /* as it was before the split */
 	struct place goal;       /* of the moving part; GONE: acked */
+	uint32_t copied;         /* 0: a link; else the moving part is a file of its
+	                          * own, of the source from message copied - 1 on */
 };
 /* False if it would not fit (only with absurdly large numbers in it). */
 bool held_print(const struct held *, char out[static NAME_SIZE]);

@@ -395,9 +395,12 @@ conf_reload(struct queue *q, struct fault *f)
 const struct conf *
 queue_conf(struct queue *q, struct fault *f)
 {
-	struct conf_seen spool = conf_look(q->store->fd, ".conf");
-	struct conf_seen own = conf_look(q->fd, "conf");
+	struct conf_seen spool, own;
 
+	if (q->conf_read && !q->used)    /* just now, when it was opened */
+		return &q->conf;
+	spool = conf_look(q->store->fd, ".conf");
+	own = conf_look(q->fd, "conf");
 	if (q->conf_read && conf_same(&spool, &q->seen[0]) && conf_same(&own, &q->seen[1]))
 		return &q->conf;
 	q->seen[0] = spool;
@@ -473,7 +476,6 @@ queue_make(struct queue *q, enum queue_how how, struct fault *f)
 static int
 queue_connect(struct queue *q, enum queue_how how, struct fault *f)
 {
-	struct stat st;
 	bool fresh = false;
 
 	if (q->store->fd >= 0)
@@ -491,10 +493,7 @@ queue_connect(struct queue *q, enum queue_how how, struct fault *f)
 	}
 	if (queue_conf(q, f) == NULL)
 		return -1;
-	/* a maker may have died before it was done, or be at it */
-	if (how != QUEUE_MUST && (fresh || fstatat(q->fd, "meter", &st, 0) < 0))
-		return queue_lay_out(q, f);
-	return 0;
+	return fresh ? queue_lay_out(q, f) : 0;
 }
 
 struct queue *

@@ -70,6 +70,23 @@ open_whole(struct queue *q, const struct place *p, struct message **out, struct 
 	return settle_torn(q, p, f) < 0 ? -1 : 0;
 }
 
+/* Where the file could not be linked, what was taken is a copy of its own. */
+static int
+open_copy(struct queue *q, const struct place *from, const struct place *to,
+    struct message **m, struct fault *f)
+{
+	int fd;
+
+	if (id_equal(from->name.id, to->name.id) && from->name.ranged == to->name.ranged)
+		return 0;
+	message_close(*m);
+	*m = NULL;
+	fd = place_open(q, to, O_RDONLY);
+	if (fd < 0 || message_read(fd, m) != MESSAGE_OK)
+		return queue_fault(q, f, "message");
+	return 0;
+}
+
 static struct place
 leased(const struct place *from, int64_t now, int64_t lease)
 {
@@ -127,6 +144,8 @@ take_one(struct queue *q, const struct place *from, const struct take_spec *spec
 		return r;
 	}
 	atomic_fetch_add(&q->meter->taken, to.name.count);
+	if (open_copy(q, from, &to, &m, f) < 0)
+		return -1;
 	*out = lease_new(q, &to, m, f);
 	return *out == NULL ? -1 : 1;
 }
@@ -218,6 +237,8 @@ claim_part(struct by_id *b, const struct place *from, uint32_t k)
 	}
 	ready_forget(b->q);
 	atomic_fetch_add(&b->q->meter->taken, 1);
+	if (open_copy(b->q, from, &to, &m, b->f) < 0)
+		return -1;
 	*b->out = lease_new(b->q, &to, m, b->f);
 	return *b->out == NULL ? -1 : 1;
 }

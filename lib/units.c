@@ -209,6 +209,38 @@ take_offset(const char **s, int64_t *ms)
 	return true;
 }
 
+/* The calendar by hand: gmtime(3) and timegm(3) read the zone's file first. */
+struct date {
+	int year, month, day;
+};
+
+/* Days since 1970-01-01; a year is counted from its March. */
+static int64_t
+days_of(int year, int month, int day)
+{
+	int y = month <= 2 ? year - 1 : year, era = y / 400, of_era = y - era * 400;
+	int of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+
+	return (int64_t)era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 +
+	    of_year - 719468;
+}
+
+static struct date
+date_of(int64_t days)
+{
+	int64_t z = days + 719468, era = z / 146097, of_era = z - era * 146097;
+	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+	int m = (int)((5 * of_year + 2) / 153);
+	struct date d = {
+		.year = (int)(year + era * 400) + (m >= 10),
+		.month = m < 10 ? m + 3 : m - 9,
+		.day = (int)of_year - (153 * m + 2) / 5 + 1,
+	};
+
+	return d;
+}
+
 static bool
 take_date(const char **s, struct tm *tm)
 {
@@ -237,7 +269,8 @@ rfc3339_parse(const char *s, int64_t *out)
 	    !take_fraction(&s, &fraction) || !take_offset(&s, &offset) ||
 	    *s != '\0')
 		return false;
-	minute = timegm(&tm) * SECOND - offset;
+	minute = days_of(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday) * DAY +
+	    tm.tm_hour * HOUR + tm.tm_min * MINUTE - offset;
 	if (second == 60 && minute % DAY != DAY - MINUTE)
 		return false;
 	*out = minute + second * SECOND + fraction;
@@ -282,18 +315,38 @@ time_parse(const char *s, int64_t now, int64_t *ms)
 	return true;
 }
 
+static char *
+put_digits(char *p, int64_t v, int width)
+{
+	for (int i = width - 1; i >= 0; i--, v /= 10)
+		p[i] = (char)('0' + v % 10);
+	return p + width;
+}
+
 void
 time_print(int64_t ms, char out[static TIME_SIZE])
 {
-	struct tm tm;
-	time_t seconds;
-	size_t n;
+	struct date d;
+	int64_t rest;
+	char *p = out;
 
 	ms = ms < 0 ? 0 : ms > TIME_MAX ? TIME_MAX : ms;
-	seconds = (time_t)(ms / SECOND);
-	gmtime_r(&seconds, &tm);
-	n = strftime(out, TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(out + n, TIME_SIZE - n, ".%03dZ", (int)(ms % SECOND));
+	d = date_of(ms / DAY);
+	rest = ms % DAY;
+	p = put_digits(p, d.year, 4);
+	*p++ = '-';
+	p = put_digits(p, d.month, 2);
+	*p++ = '-';
+	p = put_digits(p, d.day, 2);
+	*p++ = 'T';
+	p = put_digits(p, rest / HOUR, 2);
+	*p++ = ':';
+	p = put_digits(p, rest % HOUR / MINUTE, 2);
+	*p++ = ':';
+	p = put_digits(p, rest % MINUTE / SECOND, 2);
+	*p++ = '.';
+	p = put_digits(p, rest % SECOND, 3);
+	memcpy(p, "Z", 2);
 }
 
 static const struct unit sizes[] = {

@@ -271,17 +271,17 @@ verify_names(struct verify *v)
 
 /* --- no message twice ----------------------------------------------------------------------- */
 
+/* By the id of the range's first message: a copied part has a file of its own. */
 static int
 by_message(const void *a, const void *b)
 {
-	const struct name *x = &((const struct place *)a)->name;
-	const struct name *y = &((const struct place *)b)->name;
+	const struct name *m = &((const struct place *)a)->name;
+	const struct name *n = &((const struct place *)b)->name;
+	struct id x = id_add(m->id, m->first), y = id_add(n->id, n->first);
 
-	if (x->id.hi != y->id.hi)
-		return x->id.hi < y->id.hi ? -1 : 1;
-	if (x->id.lo != y->id.lo)
-		return x->id.lo < y->id.lo ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
+	if (x.hi != y.hi)
+		return x.hi < y.hi ? -1 : 1;
+	return x.lo < y.lo ? -1 : x.lo > y.lo;
 }
 
 static void
@@ -289,8 +289,8 @@ check_twice(struct verify *v, const struct place *a, const struct place *b)
 {
 	char x[NAME_SIZE], y[NAME_SIZE], dx[PLACE_DIR_SIZE], dy[PLACE_DIR_SIZE];
 
-	if (!id_equal(a->name.id, b->name.id) ||
-	    a->name.first + a->name.count <= b->name.first)
+	if (id_offset(id_add(a->name.id, a->name.first), id_add(b->name.id, b->name.first),
+	    a->name.count) < 0)
 		return;
 	if (!queue_has(v->q, a) || !queue_has(v->q, b))
 		return;                  /* it was seen while it moved */
