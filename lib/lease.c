@@ -379,7 +379,7 @@ lease_ack(struct lease *l, struct fault *f)
 	g.to = settle_end(l->q, &l->place.name, OUT_ACKED);
 	r = carry_lease(&g);
 	if (g.done > 0) {
-		why_remove(l->q, &l->place.name);
+		why_remove(l->q, &l->place.name, false);
 		atomic_fetch_add(&l->q->meter->acked, g.done);
 	}
 	return r;
@@ -573,7 +573,7 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 	if (range)
 		queue_unlock(l->q);
 	if (r == 1) {
-		why_remove(l->q, &l->place.name);
+		why_remove(l->q, &l->place.name, false);
 		atomic_fetch_add(&l->q->meter->acked, l->place.name.count);
 		atomic_fetch_add(&to->meter->put, l->place.name.count);
 	}

@@ -552,22 +552,29 @@ entry_remove(struct queue *q, const struct entry *e, struct fault *f)
 	int r = carry_entry(q, e, &to, f);
 
 	if (r == 1) {
-		why_remove(q, &to.name);
+		why_remove(q, &to.name, e->state == DEAD);
 		atomic_fetch_add(&q->meter->dropped, 1);
 	}
 	return r;
 }
 
 int
-entry_revive(struct queue *q, const struct entry *e, struct queue *other, struct fault *f)
+entry_revive(struct queue *q, const struct entry *e, struct queue *other, int64_t due,
+    struct fault *f)
 {
 	const struct place *p = e->place;
 	struct place to = settle_ready(&p->name);
+	int64_t now = now_ms();
 
 	if (other != NULL && other != q)
 		return fault_set(f, ST_USAGE, "into another queue: not yet");
 	to.name.untried = to.name.deliveries;    /* tries are counted anew */
 	to.name.due = to.name.expiry = 0;
+	if (due > now) {
+		to.where = IN_LATER;
+		to.name.due = due;
+		to.bucket = bucket_down(now, due);
+	}
 	return carry_entry(q, e, &to, f);
 }
 
@@ -591,7 +598,7 @@ clear_place(const struct place *p, void *arg)
 	r = settle_carry(c->q, p, &to, c->f);
 	if (r != 1)
 		return r;
-	why_remove(c->q, &p->name);
+	why_remove(c->q, &p->name, p->where == IN_DLQ);
 	atomic_fetch_add(&c->q->meter->dropped, p->name.count);
 	c->removed += p->name.count;
 	return 0;

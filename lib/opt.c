@@ -225,6 +225,23 @@ opt_bad(const struct opt *o, const char *why)
 }
 
 int
+opt_caret(const struct opt *o, size_t at, const char *why)
+{
+	char name[40];
+	int column = 0;
+
+	complain(o, "%s: %s", spelling(o, name, sizeof name), why);
+	fputs("    ", stderr);
+	for (const char *c = o->arg; *c != '\0'; c++) {
+		if ((size_t)(c - o->arg) < at && ((unsigned char)*c & 0xc0) != 0x80)
+			column++;
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+	}
+	fprintf(stderr, "\n    %*s^\n", column, "");
+	return ST_USAGE;
+}
+
+int
 opt_fault(const struct opt *o, const struct fault *f)
 {
 	complain(o, "%s", f->text);

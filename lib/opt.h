@@ -77,6 +77,9 @@ void opt_begin(struct opt *, const struct tool *, int argc, char **argv);
 int opt_next(struct opt *);
 /* Says `mq-take: -n: VALUE: why` on stderr; returns 64, always. */
 int opt_bad(const struct opt *, const char *why);
+/* The same for an argument that is wrong at byte `at`: it stands below, with a
+ * caret there. */
+int opt_caret(const struct opt *, size_t at, const char *why);
 /* Says `mq-take: why`, the usage and where to read on, on stderr; returns 64,
  * always. */
 int opt_usage(const struct opt *, const char *fmt, ...)

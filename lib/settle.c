@@ -124,7 +124,7 @@ settle_expired(struct queue *q, const struct place *p, struct fault *f)
 	int r = settle_carry(q, p, &to, f);
 
 	if (r == 1) {
-		why_remove(q, &p->name);
+		why_remove(q, &p->name, p->where == IN_DLQ);
 		atomic_fetch_add(&q->meter->expired, p->name.count);
 	}
 	return r;

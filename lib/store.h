@@ -272,8 +272,9 @@ int entry_why(struct queue *, struct id, char **text, struct fault *);
 
 /* 1 done, 0: not there any more. */
 int entry_remove(struct queue *, const struct entry *, struct fault *);
-/* A dead or later message back to ready (in `to`, or NULL: here), tries reset. */
-int entry_revive(struct queue *, const struct entry *, struct queue *to,
+/* A dead or later message back to ready (in `to`, or NULL: here), tries reset;
+ * not before `due`, if that is still to come. */
+int entry_revive(struct queue *, const struct entry *, struct queue *to, int64_t due,
 	struct fault *);
 
 struct counts {

@@ -90,19 +90,22 @@ utf8_read(const unsigned char *s, size_t len, uint32_t *c)
 	return *c < least[n] ? 0 : n;
 }
 
-/* What of the text at s stands as it is: its length, or 0. */
+/* How much of the text at s stands as it is. */
 static size_t
 plain(const struct table *t, const char *s, size_t len)
 {
+	size_t i, n;
 	uint32_t c;
-	size_t n;
 
-	if (*s >= ' ' && *s <= '~' && *s != '\\')
-		return 1;
-	if (!t->utf8)
-		return 0;
-	n = utf8_read((const unsigned char *)s, len, &c);
-	return n > 0 && !unfit(c) ? n : 0;
+	for (i = 0; i < len; i += n) {
+		n = 1;
+		if (s[i] >= ' ' && s[i] <= '~' && s[i] != '\\')
+			continue;
+		n = t->utf8 ? utf8_read((const unsigned char *)s + i, len - i, &c) : 0;
+		if (n == 0 || unfit(c))
+			break;
+	}
+	return i;
 }
 
 /* --- cells --------------------------------------------------------------------------- */
@@ -158,17 +161,15 @@ table_text(struct table *t, const char *text, size_t len)
 	size_t n;
 
 	cell_begin(t);
-	if (len == 1 && text[0] == '-') {
+	if (len == 1 && text[0] == '-' && !t->screen) {
 		add_escaped(t, '-');
 		len = 0;
 	}
-	for (size_t i = 0; i < len; i += n) {
-		n = plain(t, text + i, len - i);
-		if (n > 0)
-			add(t, text + i, n);
-		else
-			add_escaped(t, (unsigned char)text[i]);
-		n += n == 0;
+	for (; len > 0; text += n, len -= n) {
+		n = plain(t, text, len);
+		add(t, text, n);
+		if (n < len)
+			add_escaped(t, (unsigned char)text[n++]);
 	}
 	cell_end(t);
 }

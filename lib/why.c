@@ -87,12 +87,12 @@ why_append(struct queue *q, struct id id, uint32_t tries, const struct why *why)
 }
 
 void
-why_remove(struct queue *q, const struct name *n)
+why_remove(struct queue *q, const struct name *n, bool sure)
 {
 	char name[ID_LEN + 1];
 	int dir;
 
-	if (n->deliveries < 2 && n->untried == 0)
+	if (!sure && n->deliveries < 2 && n->untried == 0)
 		return;                  /* it never failed */
 	dir = queue_dir(q, "why", false);
 	for (uint32_t k = n->first; dir >= 0 && k < n->first + n->count; k++) {

@@ -18,7 +18,8 @@
 
 /* Best effort: a full disk must not keep a message from its retry. */
 void why_append(struct queue *, struct id, uint32_t tries, const struct why *);
-void why_remove(struct queue *, const struct name *);  /* of the whole range */
+/* Of the whole range. `sure`: there is something, whatever its tries say. */
+void why_remove(struct queue *, const struct name *, bool sure);
 /* 1 and the text (malloc'd), 0 none, -1. */
 int why_read(struct queue *, struct id, char **text, struct fault *);
 

@@ -228,8 +228,8 @@ $MQ_TRIES [$MQ_KEY$MQ_ROUTE$MQ_VERSION$MQ_ATTACHMENT] $MQ_ATTR_a_b_c ${MQ_ATTR_o
 
 @test "pool: -B halves what fails, only the bad one is tried again" {
 	seq 16 | mq-put -q -l q
-	run -0 mq-take -B 16 q -- sh -c 'cat >in; ! grep -qx 7 in && cat in >>done'
-	assert_equal "$(sort -n done | tr '\n' ' ')" '1 2 3 4 5 6 8 9 10 11 12 13 14 15 16 '
+	run -0 mq-take -B 16 q -- sh -c 'cat >in; ! grep -qx 7 in && cat in >>good'
+	assert_equal "$(sort -n good | tr '\n' ' ')" '1 2 3 4 5 6 8 9 10 11 12 13 14 15 16 '
 	assert_equal "$(in_state q later)$(in_state q cur)$(in_state q new)" 100
 }
 
@@ -256,7 +256,7 @@ $MQ_TRIES [$MQ_KEY$MQ_ROUTE$MQ_VERSION$MQ_ATTACHMENT] $MQ_ATTR_a_b_c ${MQ_ATTR_o
 	run -0 timeout 5 mq-take q -- sh -c '(sleep 0.3; echo late >&2; touch survived; sleep 60) >/dev/null &
 		echo $! >>pids; sleep 0.2'
 	sleep 0.2
-	for p in $(cat pids); do kill -KILL "$p" 2>/dev/null || :; done
+	while read -r p; do kill -KILL "$p" 2>/dev/null || :; done <pids
 	[[ -e survived ]]
 }
 
@@ -287,12 +287,12 @@ $MQ_TRIES [$MQ_KEY$MQ_ROUTE$MQ_VERSION$MQ_ATTACHMENT] $MQ_ATTR_a_b_c ${MQ_ATTR_o
 
 @test "pool: the lease is extended as long as COMMAND runs, stopped or not" {
 	mq-put -q -m a q
-	background mq-take -x 0.3 q -- sh -c 'echo $$ >pid; kill -STOP $$; echo done >out'
+	background mq-take -x 0.3 q -- sh -c 'echo $$ >pid; kill -STOP $$; echo ended >out'
 	wait_for test -s pid
 	run -1 mq-take -W 1 q
 	kill -CONT "$(cat pid)"
 	wait "$pid"
-	assert_equal "$(cat out)" done
+	assert_equal "$(cat out)" ended
 	assert_equal "$(in_state q cur)" 0
 }
 
@@ -317,8 +317,8 @@ $MQ_TRIES [$MQ_KEY$MQ_ROUTE$MQ_VERSION$MQ_ATTACHMENT] $MQ_ATTR_a_b_c ${MQ_ATTR_o
 	sleep 0.2
 	kill -TERM "$pid"
 	wait "$pid"
-	read -ra pids <pids
-	wait_for all_gone "${pids[@]}"
+	# shellcheck disable=SC2046 # a list
+	wait_for all_gone $(cat pids)
 	run -0 mq-take --ack -f '%n %b' q
 	assert_output '1 a'
 }

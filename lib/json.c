@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: ISC */
+#include "json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base64.h"
+#include "units.h"
+
+#define LINE_EXTRA (2 * 1024 * 1024)     /* for all that is not the body */
+#define WORST 6                          /* bytes of JSON for one: \u0000 */
+
+/* --- out ---------------------------------------------------------------------------- */
+
+/* Takes over the value. After a failure the object is worthless. */
+static int
+set(json_t *o, const char *name, json_t *value)
+{
+	return json_object_set_new_nocheck(o, name, value);
+}
+
+/* The length of the character at s, 0: it is not UTF-8. */
+static size_t
+character(const char *s)
+{
+	size_t n = strnlen(s, 4);
+
+	for (; n > 0; n--) {
+		json_t *one = json_stringn(s, n);
+
+		json_decref(one);
+		if (one != NULL)
+			break;
+	}
+	return n;
+}
+
+static json_t *
+mended(const char *s)
+{
+	struct buffer b = { 0 };
+	json_t *value = NULL;
+	size_t n;
+	int r = 0;
+
+	for (; *s != '\0' && r == 0; s += n > 0 ? n : 1) {
+		n = character(s);
+		r = n > 0 ? buffer_add(&b, s, n) : buffer_text(&b, "\xef\xbf\xbd");
+	}
+	if (r == 0)
+		value = json_stringn(b.data, b.len);
+	buffer_free(&b);
+	return value;
+}
+
+static json_t *
+text(const char *s)
+{
+	json_t *value = json_string(s);
+
+	return value != NULL ? value : mended(s);
+}
+
+static int
+set_text(json_t *o, const char *name, const char *value)
+{
+	return value == NULL ? 0 : set(o, name, text(value));
+}
+
+static int
+set_time(json_t *o, const char *name, int64_t ms)
+{
+	char time[TIME_SIZE];
+
+	if (ms == 0)
+		return 0;
+	time_print(ms, time);
+	return set(o, name, json_string(time));
+}
+
+static int
+set_holder(json_t *o, const struct view *v)
+{
+	char holder[32];
+
+	if (v->pid == 0)
+		return 0;
+	snprintf(holder, sizeof holder, "%u.%u", v->pid, v->uid);
+	return set(o, "holder", json_string(holder));
+}
+
+static int
+set_lists(json_t *o, const struct head *h)
+{
+	json_t *list;
+	int r = 0;
+
+	if (h->nattrs > 0) {
+		list = json_object();
+		for (size_t i = 0; i < h->nattrs; i++)
+			r |= set(list, h->attrs[i].name, text(h->attrs[i].value));
+		r |= set(o, "attributes", list);
+	}
+	if (h->nattachments > 0) {
+		list = json_array();
+		for (size_t i = 0; i < h->nattachments; i++)
+			r |= json_array_append_new(list, text(h->attachments[i]));
+		r |= set(o, "attachments", list);
+	}
+	return r;
+}
+
+static json_t *
+coded(const char *body, size_t len)
+{
+	char *out = malloc(BASE64_SIZE(len));
+	json_t *value;
+
+	if (out == NULL)
+		return NULL;
+	base64_encode(body, len, out);
+	value = json_stringn_nocheck(out, BASE64_SIZE(len));
+	free(out);
+	return value;
+}
+
+static int
+set_body(json_t *o, const char *body, size_t len)
+{
+	json_t *value;
+
+	if (body == NULL)
+		return 0;
+	value = json_stringn(body, len);
+	if (value != NULL)
+		return set(o, "body", value);
+	return set(o, "body64", coded(body, len));
+}
+
+static json_t *
+message_object(const struct view *v)
+{
+	const struct head *h = v->head;
+	json_t *o = json_object();
+	char id[ID_LEN + 1];
+	int r = 0;
+
+	id_print(v->id, id);
+	r |= set(o, "id", json_string(id));
+	r |= set_text(o, "receipt", v->receipt);
+	r |= set_text(o, "queue", v->queue);
+	r |= set_text(o, "state", v->state);
+	r |= h != NULL ? set_text(o, "key", h->key) : 0;
+	r |= h != NULL ? set_text(o, "route", h->route) : 0;
+	r |= set(o, "priority", json_integer(v->priority));
+	r |= set(o, "tries", json_integer(v->tries));
+	if (h != NULL && h->version >= 0)
+		r |= set(o, "version", json_integer(h->version));
+	r |= set_time(o, "put_time", v->put_time);
+	r |= set_time(o, "at", v->at);
+	r |= set_time(o, "expires_at", v->expires_at);
+	r |= set_time(o, "due", v->due);
+	r |= set_holder(o, v);
+	r |= set_text(o, "reason", v->reason);
+	r |= h != NULL ? set_lists(o, h) : 0;
+	r |= set_body(o, v->body, v->len);
+	if (r == 0)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static int
+append(const char *text, size_t len, void *out)
+{
+	return buffer_add(out, text, len);
+}
+
+/* Takes over the object. */
+static int
+print(json_t *o, struct buffer *out)
+{
+	size_t before = out->len;
+	int r = -1;
+
+	if (o != NULL)
+		r = json_dump_callback(o, append, out, JSON_COMPACT);
+	json_decref(o);
+	if (r == 0 && buffer_byte(out, '\n') == 0)
+		return 0;
+	out->len = before;
+	errno = ENOMEM;
+	return -1;
+}
+
+int
+json_print(const struct view *v, struct buffer *out)
+{
+	return print(message_object(v), out);
+}
+
+int
+json_print_queue(const char *queue, struct buffer *out)
+{
+	return print(json_pack("{s:s}", "queue", queue), out);
+}
+
+static json_int_t
+seconds(int64_t ms)
+{
+	return ms > 0 ? ms / 1000 : 0;
+}
+
+int
+json_print_counts(const char *queue, const struct counts *c, struct buffer *out)
+{
+	json_t *list = json_array(), *o;
+
+	for (int p = 0; p < PRIORITIES; p++)
+		if (c->priority[p].ready > 0)
+			(void)json_array_append_new(list, json_pack("{s:i,s:I,s:I}",
+			    "priority", p, "ready", (json_int_t)c->priority[p].ready,
+			    "oldest", seconds(c->priority[p].oldest)));
+	o = json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "queue", queue,
+	    "ready", (json_int_t)c->ready, "leased", (json_int_t)c->leased,
+	    "later", (json_int_t)c->later, "retrying", (json_int_t)c->retrying,
+	    "blocked", (json_int_t)c->blocked, "dead", (json_int_t)c->dead,
+	    "done", (json_int_t)c->done, "oldest", seconds(c->oldest),
+	    "oldest_ready", seconds(c->oldest_ready),
+	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,
+	    "priorities", list);
+	return print(o, out);
+}
+
+/* --- in ------------------------------------------------------------------------------ */
+
+struct reading {
+	json_t *o;
+	int64_t now;
+	struct json_put *out;
+	struct fault *f;
+};
+
+static int
+bad(struct reading *r, const char *name, const char *why)
+{
+	return fault_set(r->f, ST_DATA, "%.100s: %s", name, why);
+}
+
+/* The value of a key, NULL also where it is null. */
+static json_t *
+get(const struct reading *r, const char *name)
+{
+	json_t *value = json_object_get(r->o, name);
+
+	return json_is_null(value) ? NULL : value;
+}
+
+/* A string without NUL in it, or NULL. */
+static const char *
+plain(const json_t *value)
+{
+	const char *s = json_string_value(value);
+
+	return s != NULL && strlen(s) == json_string_length(value) ? s : NULL;
+}
+
+static int
+read_priority(struct reading *r)
+{
+	json_t *value = get(r, "priority");
+
+	if (value == NULL)
+		return 0;
+	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+	    json_integer_value(value) >= PRIORITIES)
+		return bad(r, "priority", "not a whole number, 0 (most urgent) to 9");
+	r->out->spec.priority = (int)json_integer_value(value);
+	return 0;
+}
+
+static int
+read_version(struct reading *r)
+{
+	json_t *value = get(r, "version");
+
+	if (value == NULL)
+		return 0;
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return bad(r, "version", "not a whole number from 0");
+	r->out->spec.head.version = json_integer_value(value);
+	return 0;
+}
+
+/* A number of seconds, or a string as `1.5s`. */
+static bool
+duration_of(const json_t *value, int64_t *ms)
+{
+	double seconds = json_number_value(value);
+
+	if (!json_is_number(value))
+		return plain(value) != NULL && duration_parse(plain(value), ms);
+	if (!(seconds >= 0 && seconds <= (double)DURATION_MAX / 1000))
+		return false;
+	*ms = (int64_t)(seconds * 1000 + 0.5);
+	return true;
+}
+
+/* `from_now` or `then`, whichever is there, into *ms. */
+static int
+read_time(struct reading *r, const char *from_now, const char *then, int64_t *ms)
+{
+	json_t *duration = get(r, from_now), *time = get(r, then);
+	int64_t v;
+
+	if (duration != NULL && time != NULL)
+		return bad(r, then, "goes not with its other form, a duration");
+	if (duration != NULL) {
+		if (!duration_of(duration, &v))
+			return bad(r, from_now, "not a duration (90, \"1.5s\", \"5m\")");
+		*ms = r->now + v;
+	}
+	if (time != NULL && (plain(time) == NULL || !time_parse(plain(time), r->now, ms)))
+		return bad(r, then, "not a time (\"2026-11-30T14:00:00Z\")");
+	return 0;
+}
+
+/* A string, or what can stand for one: a whole number, true, false. */
+static const char *
+attr_text(const json_t *value, char *out, size_t size)
+{
+	if (json_is_integer(value))
+		snprintf(out, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (json_is_boolean(value))
+		snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
+	else
+		return plain(value);
+	return out;
+}
+
+static int
+read_attr(struct reading *r, const char *name, const json_t *value)
+{
+	char shown[80], number[32];
+	const char *s = attr_text(value, number, sizeof number);
+
+	snprintf(shown, sizeof shown, "attributes: %.60s", name);
+	if (!attr_name_valid(name))
+		return bad(r, shown, "not an attribute's name");
+	if (s == NULL)
+		return bad(r, shown, "not a string (or a whole number), or has a NUL");
+	if (!attr_value_valid(s))
+		return bad(r, shown, "has a newline or is too long");
+	if (head_attr(&r->out->spec.head, name, s) < 0)
+		return fault_errno(r->f, "%s", shown);
+	return 0;
+}
+
+static int
+read_attributes(struct reading *r)
+{
+	json_t *list = get(r, "attributes"), *value;
+	const char *name;
+
+	if (list == NULL)
+		return 0;
+	if (!json_is_object(list))
+		return bad(r, "attributes", "not an object");
+	json_object_foreach(list, name, value)
+		if (!json_is_null(value) && read_attr(r, name, value) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+read_body64(struct reading *r, const json_t *value)
+{
+	size_t len = json_string_length(value);
+	struct json_put *out = r->out;
+
+	if (!json_is_string(value))
+		return bad(r, "body64", "not a string");
+	out->body = malloc(BASE64_BYTES(len) + 1);
+	if (out->body == NULL)
+		return fault_errno(r->f, "body64");
+	if (!base64_decode(json_string_value(value), len, out->body, &out->len))
+		return bad(r, "body64", "not base64");
+	out->body[out->len] = '\0';
+	return 0;
+}
+
+static int
+read_body(struct reading *r)
+{
+	json_t *text = get(r, "body"), *coded = get(r, "body64");
+	struct json_put *out = r->out;
+
+	if ((text != NULL) == (coded != NULL))
+		return fault_set(r->f, ST_DATA, text != NULL ? "body and body64: one of them" :
+		    "neither body nor body64");
+	if (coded != NULL)
+		return read_body64(r, coded);
+	if (!json_is_string(text))
+		return bad(r, "body", "not a string");
+	out->len = json_string_length(text);
+	out->body = malloc(out->len + 1);
+	if (out->body == NULL)
+		return fault_errno(r->f, "body");
+	memcpy(out->body, json_string_value(text), out->len + 1);
+	return 0;
+}
+
+static bool
+listed(const char *const *list, const char *name)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(*list, name) == 0)
+			return true;
+	return false;
+}
+
+static int
+check_keys(struct reading *r)
+{
+	static const char *const known[] = { "id", "receipt", "queue", "state", "key",
+		"route", "priority", "tries", "version", "put_time", "at", "expires_at",
+		"due", "holder", "reason", "attributes", "attachments", "body", "body64",
+		"delay", "expires", "idempotency_key", NULL };
+	static const char *const not_yet[] = { "key", "route", "idempotency_key", NULL };
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(r->o, name, value) {
+		if (!listed(known, name))
+			return bad(r, name, "unknown key");
+		if (listed(not_yet, name) && !json_is_null(value))
+			return bad(r, name, "cannot be used yet");
+	}
+	return 0;
+}
+
+static int
+read_object(struct reading *r)
+{
+	struct put_spec *spec = &r->out->spec;
+
+	if (check_keys(r) < 0 || read_priority(r) < 0 || read_version(r) < 0 ||
+	    read_time(r, "delay", "at", &spec->due) < 0 ||
+	    read_time(r, "expires", "expires_at", &spec->expiry) < 0 ||
+	    read_attributes(r) < 0)
+		return -1;
+	return read_body(r);
+}
+
+/* The base's own, attributes copied. */
+static int
+begin(struct json_put *out, const struct put_spec *base)
+{
+	const struct head *h = &base->head;
+
+	*out = (struct json_put){ .spec = *base };
+	out->spec.head = (struct head){ .version = h->version };
+	for (size_t i = 0; i < h->nattrs; i++)
+		if (head_attr(&out->spec.head, h->attrs[i].name, h->attrs[i].value) < 0)
+			return -1;
+	return 0;
+}
+
+int
+json_read(const char *line, size_t len, const struct put_spec *base, int64_t now,
+    struct json_put *out, struct fault *f)
+{
+	struct reading r = { .now = now, .out = out, .f = f };
+	json_error_t error;
+	int status;
+
+	if (begin(out, base) < 0) {
+		json_put_free(out);
+		return fault_errno(f, "message");
+	}
+	r.o = json_loadb(line, len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES |
+	    JSON_DECODE_ANY, &error);
+	if (r.o == NULL)
+		status = fault_set(f, ST_DATA, "byte %d: %s", error.position, error.text);
+	else if (!json_is_object(r.o))
+		status = fault_set(f, ST_DATA, "not a JSON object");
+	else
+		status = read_object(&r);
+	json_decref(r.o);
+	if (status < 0)
+		json_put_free(out);
+	return status;
+}
+
+void
+json_put_free(struct json_put *p)
+{
+	head_free(&p->spec.head);
+	free(p->body);
+	p->body = NULL;
+}
+
+size_t
+json_line_max(uint64_t max_size)
+{
+	return (size_t)max_size * WORST + LINE_EXTRA;
+}
+
+bool
+json_put_alike(const struct put_spec *a, const struct put_spec *b)
+{
+	const struct head *x = &a->head, *y = &b->head;
+
+	if (a->priority != b->priority || a->due != b->due || a->expiry != b->expiry ||
+	    x->version != y->version || x->nattrs != y->nattrs)
+		return false;
+	for (size_t i = 0; i < x->nattrs; i++)
+		if (strcmp(x->attrs[i].name, y->attrs[i].name) != 0 ||
+		    strcmp(x->attrs[i].value, y->attrs[i].value) != 0)
+			return false;
+	return true;
+}
