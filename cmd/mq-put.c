@@ -10,6 +10,7 @@
 
 #include "fault.h"
 #include "input.h"
+#include "json.h"
 #include "opt.h"
 #include "std.h"
 #include "store.h"
@@ -21,6 +22,7 @@ static const struct opt_use uses[] = {
 	{ 'b', "the whole input at once, or nothing of it" },
 	{ 'd', "not before DUR from now" },
 	{ 'D', "not before TIME" },
+	{ 'J', "each line of the input is a JSON object with its own settings" },
 	{ 'l', "each line of the input is a message" },
 	{ 'm', "the message is TEXT" },
 	{ 'p', NULL },
@@ -40,9 +42,11 @@ static const struct tool tool = {
 struct args {
 	struct opt o;
 	const char *spool, *text;
-	bool records, quiet;
+	bool records, json, quiet;
 	char end;
-	struct put_spec spec;
+	struct put_spec spec;    /* as given */
+	struct put_spec now;     /* -J: of the file that is being filled */
+	int64_t since;           /* -J: what its delays count from */
 	struct put *put;
 	struct queue *q;
 };
@@ -123,6 +127,10 @@ set(struct args *a, int id)
 	case 'D':
 	case 'x':
 		return set_time(a, id);
+	case 'J':
+		a->json = true;
+		a->end = '\n';
+		break;
 	case 'm':
 		a->text = a->o.arg;
 		break;
@@ -148,8 +156,10 @@ check(struct args *a, int operands)
 		return opt_usage(&a->o, "no QUEUE given");
 	if (a->text != NULL && operands > 1)
 		return opt_usage(&a->o, "-m and FILE: one of them");
-	if (a->text != NULL && (a->records || a->spec.batch))
-		return opt_usage(&a->o, "-m is one message: no -l, -0, -b");
+	if (a->json && a->records)
+		return opt_usage(&a->o, "-J is lines: no -l, -0");
+	if (a->text != NULL && (a->records || a->json || a->spec.batch))
+		return opt_usage(&a->o, "-m is one message: no -l, -0, -J, -b");
 	return 0;
 }
 
@@ -213,6 +223,76 @@ put_records(struct args *a, struct input *in, const char *path, struct fault *f)
 	}
 }
 
+/* What differs in its header or times begins a new file. */
+static int
+add_json(struct args *a, const char *line, size_t len, struct fault *f)
+{
+	struct json_put m;
+	int r = 0;
+
+	if (put_count(a->put) == 0 && !a->spec.batch)
+		a->since = now_ms();
+	if (json_read(line, len, &a->spec, a->since, &m, f) < 0)
+		return -1;
+	if (put_count(a->put) > 0 && !json_put_alike(&m.spec, &a->now))
+		r = a->spec.batch ? fault_set(f, ST_DATA, "another header, and -b wants one "
+		    "for all") : commit(a, f);
+	if (r == 0 && put_count(a->put) == 0) {
+		struct put_spec old = a->now;
+
+		a->now = m.spec;
+		m.spec = old;
+	}
+	if (r == 0)
+		r = add(a, m.body, m.len, f);
+	json_put_free(&m);
+	return r;
+}
+
+/* The place of the fault goes before it. */
+static int
+at_line(const char *path, uint64_t n, struct fault *f)
+{
+	struct fault why = *f;
+	bool file = strcmp(path, "-") != 0;
+
+	return fault_set(f, why.status, "%.200s%sline %llu: %.250s", file ? path : "",
+	    file ? ": " : "", (unsigned long long)n, why.text);
+}
+
+static bool
+blank(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (strchr(" \t\r", line[i]) == NULL || line[i] == '\0')
+			return false;
+	return true;
+}
+
+static int
+put_json(struct args *a, struct input *in, const char *path, struct fault *f)
+{
+	const char *line;
+	size_t len;
+	int r;
+
+	for (uint64_t n = 1;; n++) {
+		if (!a->spec.batch && put_count(a->put) > 0 && input_would_wait(in) &&
+		    commit(a, f) < 0)
+			return -1;
+		r = input_record(in, &line, &len);
+		if (r < 0)
+			return fault_errno(f, "%s", path);
+		if (r == 0)
+			return 0;
+		if (len > in->max)
+			fault_set(f, ST_DATA, "the line is too long");
+		else if (blank(line, len) || add_json(a, line, len, f) == 0)
+			continue;
+		return f->status == ST_DATA ? at_line(path, n, f) : -1;
+	}
+}
+
 static int
 put_whole(struct args *a, struct input *in, const char *path, struct fault *f)
 {
@@ -229,16 +309,21 @@ put_file(struct args *a, const char *path, struct fault *f)
 {
 	const struct conf *c = queue_conf(a->q, f);
 	struct input in;
+	size_t max;
 	int r;
 
 	if (c == NULL)
 		return -1;
-	if (input_open(&in, path, a->end, c->max_size) < 0) {
+	max = a->json ? json_line_max(c->max_size) : c->max_size;
+	if (input_open(&in, path, a->end, max) < 0) {
 		fault_errno(f, "%s", path);
 		f->status = f->error == EACCES ? ST_PERMISSION : ST_DATA;
 		return -1;
 	}
-	r = a->records ? put_records(a, &in, path, f) : put_whole(a, &in, path, f);
+	if (a->json)
+		r = put_json(a, &in, path, f);
+	else
+		r = a->records ? put_records(a, &in, path, f) : put_whole(a, &in, path, f);
 	input_close(&in);
 	return r;
 }
@@ -273,9 +358,12 @@ run(struct args *a, char **files, struct fault *f)
 
 	if (s == NULL)
 		return -1;
+	a->now.batch = a->spec.batch;
+	a->now.head.version = -1;
+	a->since = now_ms();
 	a->q = queue_open(s, files[0], QUEUE_MAKE, f);
 	if (a->q != NULL)
-		a->put = put_begin(a->q, &a->spec, f);
+		a->put = put_begin(a->q, a->json ? &a->now : &a->spec, f);
 	if (a->put != NULL)
 		r = put_all(a, files + 1, f);
 	put_end(a->put);
@@ -304,5 +392,6 @@ main(int argc, char **argv)
 		return r;
 	r = run(&a, argv + a.o.index, &f);
 	head_free(&a.spec.head);
+	head_free(&a.now.head);
 	return r < 0 ? opt_fault(&a.o, &f) : 0;
 }

@@ -483,7 +483,9 @@ lease_consume(struct lease *l, struct fault *f)
 
 	if (lease_message(l, f) == NULL)
 		return f->status == ST_NOTHING ? 0 : -1;
-	while (flock(l->m->fd, LOCK_EX) < 0)     /* while it is held nobody sweeps it */
+	/* While it is held nobody sweeps it. Shared: other parts of the file may be
+	 * held by others, or by this process. */
+	while (flock(l->m->fd, LOCK_SH) < 0)
 		if (errno != EINTR)
 			return queue_fault(l->q, f, "message");
 	g.to.where = IN_TMP;
@@ -695,32 +697,15 @@ sealed_copy(const char *body, size_t len)
 	return fd;
 }
 
-/* The file itself: its offset is nobody else's, all here read by pread(2). */
-static int
-body_file(struct lease *l, uint64_t start)
-{
-	if (lseek(l->m->fd, (off_t)start, SEEK_SET) < 0)
-		return -1;
-	return fcntl(l->m->fd, F_DUPFD_CLOEXEC, 3);
-}
-
 int
 lease_stdin(struct lease *l, uint32_t k, struct fault *f)
 {
 	struct message *m = lease_message(l, f);
-	uint64_t start, end;
 	const char *body;
 	size_t len;
-	int fd = -1;
+	int fd;
 
-	if (m == NULL)
-		return -1;
-	k += l->place.name.first;
-	if (message_bounds(m, k, &start, &end) && m->bodies + end == m->size)
-		fd = body_file(l, m->bodies + start);
-	if (fd >= 0)
-		return fd;
-	if (message_body(m, k, &body, &len, f) < 0)
+	if (m == NULL || message_body(m, l->place.name.first + k, &body, &len, f) < 0)
 		return -1;
 	fd = sealed_copy(body, len);
 	return fd < 0 ? fault_errno(f, "message") : fd;

@@ -227,8 +227,9 @@ int message_body(struct message *, uint32_t k, const char **body, size_t *len,
 	struct fault *);
 /* Where the lease's message k stands in its file. */
 uint32_t lease_first(const struct lease *);
-/* A descriptor to read message k (of the lease) from: the file itself, set to
- * the start of the body, where the body ends the file, else a sealed memfd. */
+/* A descriptor to read message k (of the lease) from, at its start: a sealed
+ * memfd of the body. Not the message file, which a command that rewinds or
+ * opens /dev/stdin would read from its header on. */
 int lease_stdin(struct lease *, uint32_t k, struct fault *);
 
 /* --- looking --------------------------------------------------------------- */

@@ -224,7 +224,8 @@ static void
 watch_head(struct waiter *w, struct spot *s)
 {
 	unwatch(w, s);
-	watch(w, s, "", IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
+	/* its settings; and it may still be about to be made */
+	watch(w, s, "", IN_CREATE | IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
 	watch(w, s, "cur", IN_CREATE | IN_ONLYDIR);
 	watch(w, s, "later", IN_CREATE | IN_ONLYDIR);
 	watch_new(w, s);
