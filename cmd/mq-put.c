@@ -23,6 +23,7 @@ static const struct opt_use uses[] = {
 	{ 'd', "not before DUR from now" },
 	{ 'D', "not before TIME" },
 	{ 'J', "each line of the input is a JSON object with its own settings" },
+	{ 'k', "after the earlier messages of KEY, one at a time" },
 	{ 'l', "each line of the input is a message" },
 	{ 'm', "the message is TEXT" },
 	{ 'p', NULL },
@@ -110,6 +111,16 @@ set_priority(struct args *a)
 }
 
 static int
+set_key(struct args *a)
+{
+	if (!key_valid(a->o.arg))
+		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
+	free(a->spec.head.key);
+	a->spec.head.key = strdup(a->o.arg);
+	return a->spec.head.key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
+}
+
+static int
 set(struct args *a, int id)
 {
 	switch (id) {
@@ -131,6 +142,8 @@ set(struct args *a, int id)
 		a->json = true;
 		a->end = '\n';
 		break;
+	case 'k':
+		return set_key(a);
 	case 'm':
 		a->text = a->o.arg;
 		break;

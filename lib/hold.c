@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 #include "hold.h"
 
+#include <bsd/stdlib.h>
+#include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <bsd/stdlib.h>
-#include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "dir.h"
-#include "message.h"
+#include "group.h"
+#include "settle.h"
 
 static int
 held_move(struct queue *q, int hold, const char *held, const struct place *goal)
@@ -36,274 +35,93 @@ held_move(struct queue *q, int hold, const char *held, const struct place *goal)
 	return -1;
 }
 
-/* The last step of a split: the held name gets its goal. */
-static int
-held_finish(struct queue *q, int hold, const char *held, const struct place *goal)
+int
+hold_finish(struct queue *q, int hold, const char *held, const struct place *goal)
 {
 	if (goal->where == GONE)
 		return unlinkat(hold, held, 0) < 0 && errno != ENOENT ? -1 : 0;
-	if (held_move(q, hold, held, goal) == 0)
+	settle_announce(q, goal);
+	if (held_move(q, hold, held, goal) == 0) {
+		settle_announce(q, goal);
 		return 0;
+	}
 	if (errno == EEXIST)             /* two links of one message: one is enough */
 		return unlinkat(hold, held, 0);
 	return -1;
 }
 
-/* --- where no link can be had (EMLINK, or a file one may not link): a copy ---- */
-
-/* The bodies [lo, hi) of the file as a file of their own. */
-static char *
-format_part(struct message *m, uint32_t lo, uint32_t hi, size_t *head_len,
-    const char **bodies, size_t *len, struct fault *f)
-{
-	uint32_t *ends = reallocarray(NULL, hi - lo, sizeof *ends);
-	struct head head = m->head;
-	uint64_t start = 0, end = 0, first = 0;
-	char *text = NULL;
-
-	if (ends == NULL || message_load(m, m->size) < 0)
-		goto out;
-	for (uint32_t k = lo; k < hi; k++) {
-		if (!message_bounds(m, k, &start, &end)) {
-			errno = EBADMSG;
-			goto out;
-		}
-		if (k == lo)
-			first = start;
-		ends[k - lo] = (uint32_t)(end - first);
-	}
-	head.id = id_add(head.id, lo);
-	*bodies = m->data + m->bodies + first;
-	*len = end - first;
-	text = message_format(&head, ends, hi - lo, *bodies, *len, head_len);
-out:
-	if (text == NULL)
-		fault_errno(f, "message");
-	free(ends);
-	return text;
-}
-
-/* Writes it into tmp/ under that name, locked and flushed; its descriptor. */
-static int
-write_copy(struct queue *q, struct message *m, uint32_t lo, uint32_t hi, const char *name,
-    struct fault *f)
-{
-	int dir = queue_dir(q, "tmp", true), fd = -1;
-	size_t head_len, len;
-	const char *bodies;
-	char *text = format_part(m, lo, hi, &head_len, &bodies, &len, f);
-
-	if (text == NULL)
-		return -1;
-	if (dir >= 0)
-		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    q->conf.mode);
-	if (fd >= 0 && (flock(fd, LOCK_EX) < 0 || fchmod(fd, q->conf.mode) < 0 ||
-	    write_all(fd, text, head_len) < 0 || write_all(fd, bodies, len) < 0 ||
-	    (q->conf.sync && fsync(fd) < 0))) {
-		queue_fault(q, f, "tmp");
-		(void)unlinkat(dir, name, 0);
-		close(fd);
-		free(text);
-		return -1;
-	}
-	if (fd < 0)
-		queue_fault(q, f, "tmp");
-	free(text);
-	return fd;
-}
-
-static int
-copy_part(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
-    const char *name, struct fault *f)
-{
-	struct message *m = NULL;
-	int fd = place_open(q, from, O_RDONLY);
-
-	if (fd < 0 || message_read(fd, &m) != MESSAGE_OK)
-		return errno == ENOENT ? -2 : queue_fault(q, f, "message");
-	fd = write_copy(q, m, lo, hi, name, f);
-	message_close(m);
-	return fd;
-}
-
-/* The flush is not done under the lock, where the caller has taken it once. */
-static int
-copy_unlocked(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
-    const char *name, struct fault *f)
-{
-	bool alone = q->locked == 1;
-	int fd;
-
-	if (alone)
-		queue_unlock(q);
-	fd = copy_part(q, from, lo, hi, name, f);
-	if (alone && queue_lock(q, f) < 0) {
-		if (fd >= 0)
-			close(fd);
-		q->locked++;             /* the caller lets go what it took */
-		return -1;
-	}
-	return fd;
-}
-
-/* Instead of the link: the copy gets the held name. 1, 0 source gone, -1 */
-static int
-hold_copy(struct queue *q, struct held *held, const struct place *from, struct fault *f)
-{
-	struct name *n = &held->goal.name;
-	struct place tmp = { .where = IN_TMP };
-	char name[NAME_SIZE], held_name[NAME_SIZE];
-	uint32_t lo = n->first, hi = lo + n->count;
-	int fd, hold, dir, r = 1;
-
-	held->copied = lo + 1;
-	n->seq += lo;
-	n->id = id_add(n->id, lo);
-	n->first = 0;
-	n->ranged = n->count > 1;
-	tmp.name = *n;
-	tmp.name.seq = SEQ_NONE;
-	name_print(&tmp.name, name);
-	if (!held_print(held, held_name)) {
-		errno = ENAMETOOLONG;
-		return queue_fault(q, f, "hold");
-	}
-	fd = copy_unlocked(q, from, lo, hi, name, f);
-	if (fd < 0)
-		return fd == -2 ? 0 : -1;
-	dir = queue_dir(q, "tmp", true);
-	hold = queue_dir(q, "hold", true);
-	atomic_store(&q->meter->busy, 1);
-	if (dir < 0 || hold < 0 || renameat2(dir, name, hold, held_name, RENAME_NOREPLACE) < 0)
-		r = queue_fault(q, f, "hold");
-	close(fd);
-	return r;
-}
-
-/* The moving part's first name, in hold/. 1, 0 the source is gone, -1 */
-static int
-hold_link(struct queue *q, struct held *held, const struct place *from, struct fault *f)
-{
-	char dir[PLACE_DIR_SIZE], source[NAME_SIZE], name[NAME_SIZE];
-	int hold, in;
-
-	place_dir(from, dir);
-	name_print(&from->name, source);
-	if (!held_print(held, name)) {
-		errno = ENAMETOOLONG;
-		return queue_fault(q, f, "hold");
-	}
-	hold = queue_dir(q, "hold", true);
-	in = hold < 0 ? -1 : queue_dir(q, dir, false);
-	if (in < 0)
-		return errno == ENOENT ? 0 : queue_fault(q, f, dir);
-	atomic_store(&q->meter->busy, 1);
-	if (linkat(in, source, hold, name, 0) == 0)
-		return 1;
-	if (errno == EMLINK || errno == EPERM)
-		return hold_copy(q, held, from, f);
-	return errno == ENOENT ? 0 : queue_fault(q, f, "hold");
-}
-
-/* One split of [lo, hi) where one end is an end of the range. */
-static int
-split_end(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
-    struct place *to, struct place *rest, struct fault *f)
-{
-	struct held held = { .source = *from, .goal = *to };
-	char name[NAME_SIZE];
-	int hold, r;
-
-	*rest = *from;
-	rest->name.first = lo == from->name.first ? hi : from->name.first;
-	rest->name.count = from->name.count - (hi - lo);
-	if (to->where == GONE)           /* what is left gets its name: that is all */
-		return queue_move(q, from, rest, f);
-	held.goal.name.first = lo;
-	held.goal.name.count = hi - lo;
-	r = hold_link(q, &held, from, f);
-	if (r != 1) {
-		if (r == 0)
-			atomic_store(&q->meter->busy, 0);
-		return r;
-	}
-	held_print(&held, name);
-	hold = queue_dir(q, "hold", true);
-	r = queue_move(q, from, rest, f);       /* the commit */
-	if (r == 1)
-		r = hold < 0 || held_finish(q, hold, name, &held.goal) < 0 ?
-		    queue_fault(q, f, "hold") : 1;
-	else if (unlinkat(hold, name, 0) < 0)
-		r = queue_fault(q, f, "hold");
-	if (r >= 0)
-		atomic_store(&q->meter->busy, 0);
-	*to = held.goal;
-	return r;
-}
-
-int
-hold_split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
-    struct place *to, struct place *rest, struct fault *f)
-{
-	uint32_t first = from->name.first, end = first + from->name.count;
-	struct place source = *from, lower, upper;
-	int r;
-
-	to->name.first = lo;
-	to->name.count = hi - lo;
-	if (lo != first && hi != end) { /* cut [lo, end) off, in the same place */
-		struct place tail = *from;
-
-		tail.name.first = lo;
-		tail.name.count = end - lo;
-		r = split_end(q, from, lo, end, &tail, &lower, f);
-		if (r != 1)
-			return r;
-		source = tail;
-		r = split_end(q, &source, lo, hi, to, &upper, f);
-	} else {
-		r = split_end(q, &source, lo, hi, to, &lower, f);
-	}
-	if (r == 1 && rest != NULL)
-		*rest = lower;
-	return r;
-}
-
 /* --- recovery -------------------------------------------------------------- */
 
-struct recovery {
-	struct queue *q;
-	int hold;
-	uint64_t n;
+struct names {
+	char (*name)[NAME_SIZE];
+	size_t n;
 };
 
 static int
-recover_one(const char *name, void *arg)
+collect(const char *name, void *arg)
 {
-	struct recovery *r = arg;
-	struct held held;
+	struct names *l = arg;
+	void *p = reallocarray(l->name, l->n + 1, sizeof *l->name);
 
-	if (!held_parse(name, &held))
-		return 0;                /* not ours: --verify tells of it */
-	r->n++;
-	if (queue_has(r->q, &held.source))      /* before the commit */
-		return unlinkat(r->hold, name, 0) < 0 && errno != ENOENT ? -1 : 0;
-	return held_finish(r->q, r->hold, name, &held.goal);
+	if (p == NULL)
+		return -1;
+	l->name = p;
+	strlcpy(l->name[l->n++], name, sizeof *l->name);
+	return 0;
 }
 
+static int
+recover_split(struct queue *q, int hold, const char *name, const struct held *held)
+{
+	if (!queue_has(q, &held->source))        /* it was committed */
+		return hold_finish(q, hold, name, &held->goal);
+	if (unlinkat(hold, name, 0) < 0 && errno != ENOENT)
+		return -1;
+	/* the first of a group: its directory may have been made already */
+	if (held->source.name.group != 0)
+		group_tidy(q, held->source.name.group);
+	return 0;
+}
+
+static int
+recover(struct queue *q, int hold, const struct names *l, bool splits, uint64_t *n,
+    struct fault *f)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct held held;
+		int r;
+
+		if (!held_parse(l->name[i], &held))
+			continue;        /* not ours: --verify tells of it */
+		if (splits != (held.kind == HELD_SPLIT))
+			continue;
+		r = splits ? recover_split(q, hold, l->name[i], &held) :
+		    group_recover(q, hold, l->name[i], &held, f);
+		if (r < 0)
+			return queue_fault(q, f, "hold");
+		if (n != NULL)
+			(*n)++;
+	}
+	return 0;
+}
+
+/* A head that ended may have been about to split the next one off: first the
+ * splits, then the rest. */
 int
 hold_recover(struct queue *q, uint64_t *n, struct fault *f)
 {
-	struct recovery r = { .q = q, .n = 0 };
+	struct names l = { 0 };
+	int hold = queue_dir(q, "hold", true), r;
 
-	r.hold = queue_dir(q, "hold", true);
-	if (r.hold < 0)
+	if (hold < 0 || dir_each(hold, collect, &l) < 0) {
+		free(l.name);
 		return queue_fault(q, f, "hold");
-	if (dir_each(r.hold, recover_one, &r) < 0)
-		return queue_fault(q, f, "hold");
-	atomic_store(&q->meter->busy, 0);
-	if (n != NULL)
-		*n += r.n;
-	return 0;
+	}
+	r = recover(q, hold, &l, true, n, f);
+	if (r == 0)
+		r = recover(q, hold, &l, false, n, f);
+	if (r == 0)
+		atomic_store(&q->meter->busy, 0);
+	free(l.name);
+	return r;
 }

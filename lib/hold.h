@@ -19,6 +19,14 @@
 int hold_split(struct queue *, const struct place *from, uint32_t lo, uint32_t hi,
 	struct place *to, struct place *rest, struct fault *);
 
+/* The first of the range moves to `to`, the others to `stay`, which may be in
+ * another directory. */
+int hold_split_first(struct queue *, const struct place *from, struct place *to,
+	struct place *stay, struct fault *);
+
+/* The last step of a change: the held name gets its goal. -1 with errno. */
+int hold_finish(struct queue *, int hold, const char *held, const struct place *goal);
+
 /* Finishes or undoes what is in hold/. Counts it in *n (may be NULL). */
 int hold_recover(struct queue *, uint64_t *n, struct fault *);
 

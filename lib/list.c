@@ -46,6 +46,8 @@ place_state(const struct place *p, int64_t now)
 		return p->bucket <= now ? READY : LEASED;
 	case IN_LATER:
 		return p->name.due <= now ? READY : LATER;
+	case IN_GRP:
+		return BLOCKED;
 	case IN_DLQ:
 		return DEAD;
 	case IN_DONE:
@@ -145,6 +147,26 @@ walk_ready(struct walk *w)
 }
 
 static int
+walk_group(const char *text, void *arg)
+{
+	struct walk *w = arg;
+	char path[PLACE_DIR_SIZE];
+
+	if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+		return 0;
+	snprintf(path, sizeof path, "grp/%.16s", text);
+	w->parent = path;
+	return walk_dir(w, path, walk_segment);
+}
+
+static int
+walk_blocked(struct walk *w)
+{
+	w->where = IN_GRP;
+	return walk_dir(w, "grp", walk_group);
+}
+
+static int
 walk_dead(struct walk *w)
 {
 	w->where = IN_DLQ;
@@ -191,6 +213,8 @@ walk_places(struct queue *q, unsigned states, int (*fn)(const struct place *, vo
 	if (r == 0)
 		r = walk_timed(&w, states);
 	w.bucket = 0;
+	if (r == 0 && (states & BLOCKED))
+		r = walk_blocked(&w);
 	if (r == 0 && (states & DEAD))
 		r = walk_dead(&w);
 	return r;
@@ -351,7 +375,7 @@ list_all(struct listing *l)
 {
 	int r;
 
-	if (walk_places(l->q, l->states & (LEASED | LATER | DONE), add_place, &l->timed, l->f) < 0 ||
+	if (walk_places(l->q, l->states & (LEASED | LATER | DONE | BLOCKED), add_place, &l->timed, l->f) < 0 ||
 	    list_segments(l) < 0)
 		return -1;
 	sort_places(&l->timed);
@@ -629,7 +653,7 @@ busy_place(const struct place *p, void *arg)
 int
 queue_busy(struct queue *q, bool held, struct fault *f)
 {
-	unsigned dirs = held ? LEASED : READY | LEASED | LATER;
+	unsigned dirs = held ? LEASED : READY | LEASED | LATER | BLOCKED;
 	int r;
 
 	if (queue_ready(q, f) < 0)
@@ -690,7 +714,30 @@ queue_fate(struct queue *q, struct id id, enum fate *fate, const char **how,
 struct counting {
 	struct counts *c;
 	int64_t now;
+	uint64_t group, waiting;         /* of the group being read */
 };
+
+/* The names of a group come together. */
+static void
+count_group(struct counting *k, const struct name *n)
+{
+	if (n->group != k->group)
+		k->waiting = 0;
+	k->group = n->group;
+	k->waiting += n->count;
+	if (k->waiting > k->c->longest)
+		k->c->longest = k->waiting;
+}
+
+static int
+count_groups(const char *name, void *arg)
+{
+	struct walk *w = arg;
+
+	(void)name;
+	++*(uint64_t *)w->arg;
+	return 0;
+}
 
 static void
 older(int64_t *age, int64_t a)
@@ -737,6 +784,11 @@ count_place(const struct place *p, void *arg)
 			older(&c->oldest, age);
 		}
 		break;
+	case BLOCKED:
+		c->blocked += n;
+		older(&c->oldest, age);
+		count_group(k, &p->name);
+		break;
 	case DEAD:
 		c->dead += n;
 		break;
@@ -753,7 +805,8 @@ count_place(const struct place *p, void *arg)
 int
 queue_count(struct queue *q, struct counts *c, struct fault *f)
 {
-	struct counting k = { c, now_ms() };
+	struct counting k = { .c = c, .now = now_ms() };
+	struct walk groups = { .q = q, .arg = &c->groups, .f = f };
 
 	memset(c, 0, sizeof *c);
 	c->oldest = c->oldest_ready = c->oldest_total = -1;
@@ -762,5 +815,7 @@ queue_count(struct queue *q, struct counts *c, struct fault *f)
 	if (queue_conf(q, f) == NULL)
 		return -1;
 	c->paused = q->conf.paused;
-	return walk_places(q, STATES_ALL, count_place, &k, f) < 0 ? -1 : 0;
+	if (walk_places(q, STATES_ALL, count_place, &k, f) < 0)
+		return -1;
+	return walk_dir(&groups, "grp", count_groups);
 }

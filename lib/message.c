@@ -42,6 +42,12 @@ attr_value_valid(const char *s)
 	return strchr(s, '\n') == NULL && strlen(s) <= HEADER_MAX / 2;
 }
 
+bool
+key_valid(const char *s)
+{
+	return s[0] != '\0' && strlen(s) <= 1024 && strchr(s, '\n') == NULL;
+}
+
 static size_t
 attr_slot(const struct head *h, const char *name, bool *found)
 {

@@ -31,6 +31,10 @@ place_dir(const struct place *p, char out[static PLACE_DIR_SIZE])
 	case IN_DONE:
 		snprintf(out, PLACE_DIR_SIZE, "done/%" PRId64, p->bucket);
 		break;
+	case IN_GRP:
+		segment_print(name_segment(&p->name), seg);
+		snprintf(out, PLACE_DIR_SIZE, "grp/%016" PRIx64 "/%s", p->name.group, seg);
+		break;
 	case GONE:
 		out[0] = '\0';
 		break;
@@ -49,19 +53,26 @@ place_fits(const struct place *p)
 		return false;
 	if (p->where == IN_LATER && n->due == 0)
 		return false;
+	if ((p->where == IN_GRP && n->group == 0) || (n->joins && p->where != IN_LATER &&
+	    p->where != IN_TMP))
+		return false;
 	return n->seq != SEQ_NONE || p->where == IN_TMP;
 }
 
 /* --- held names ----------------------------------------------------------
  *
- *	SOURCE+GOAL+NAME
- *	SOURCE = letter [bucket in hex] . first . count . deliveries . untried . due
- *	         [f] [k copied]
- *	GOAL   = letter [bucket in hex]
- *	NAME   = the moving part's name at its goal, but with the t and h of
+ *	split  SOURCE+GOAL+NAME
+ *	first  F+GOAL+NAME
+ *	end    E[NEXT]+GOAL+NAME
+ *
+ *	SOURCE = letter [bucket] . first . count . deliveries . untried . due
+ *	         [f] [j] [k copied]
+ *	GOAL   = letter [bucket]
+ *	NEXT   = SEQ . first
+ *	NAME   = the held name at its goal, but for a split with the t and h of
  *	         whichever side has them
  *
- * all numbers in hex: 2 names in full would not fit into 255 bytes. */
+ * all numbers but NAME's in hex: 2 names in full would not fit into 255 bytes. */
 
 static bool
 has_bucket(enum where w)
@@ -78,26 +89,47 @@ put_where(char *p, const struct place *place)
 	return p;
 }
 
+static char *
+put_source(char *p, const struct held *h)
+{
+	const struct name *s = &h->source.name;
+
+	p = put_where(p, &h->source);
+	p += sprintf(p, ".%x.%x.%x.%x.%" PRIx64 "%s%s", s->first, s->count,
+	    s->deliveries, s->untried, (uint64_t)s->due, s->fanout ? "f" : "",
+	    s->joins ? "j" : "");
+	if (h->copied != 0)
+		p += sprintf(p, "k%x", h->copied);
+	return p;
+}
+
 bool
 held_print(const struct held *h, char out[static NAME_SIZE])
 {
 	char text[2 * NAME_SIZE], *p = text;
-	const struct name *s = &h->source.name;
 	struct name n = h->goal.name;
 
-	p = put_where(p, &h->source);
-	p += sprintf(p, ".%x.%x.%x.%x.%" PRIx64 "%s", s->first, s->count,
-	    s->deliveries, s->untried, (uint64_t)s->due, s->fanout ? "f" : "");
-	if (h->copied != 0)
-		p += sprintf(p, "k%x", h->copied);
+	switch (h->kind) {
+	case HELD_SPLIT:
+		p = put_source(p, h);
+		if (h->source.name.lease != 0) {
+			n.lease = h->source.name.lease;
+			n.pid = h->source.name.pid;
+			n.uid = h->source.name.uid;
+		}
+		break;
+	case HELD_FIRST:
+		*p++ = 'F';
+		break;
+	case HELD_END:
+		*p++ = 'E';
+		if (h->has_next)
+			p += sprintf(p, "%" PRIx64 ".%x", h->next_seq, h->next_first);
+		break;
+	}
 	*p++ = '+';
 	p = put_where(p, &h->goal);
 	*p++ = '+';
-	if (s->lease != 0) {
-		n.lease = s->lease;
-		n.pid = s->pid;
-		n.uid = s->uid;
-	}
 	p += name_print(&n, p);
 	if (p - text >= NAME_SIZE)
 		return false;
@@ -134,7 +166,7 @@ get_where(const char **s, struct place *p)
 {
 	uint64_t bucket;
 
-	if (**s == '\0' || strchr("tncldox", **s) == NULL)
+	if (**s == '\0' || strchr("tncldogx", **s) == NULL)
 		return false;
 	p->where = (enum where)*(*s)++;
 	if (!has_bucket(p->where))
@@ -154,6 +186,39 @@ get_part(const char **s, uint64_t max, uint64_t *out)
 	return get_hex(s, out) && *out <= max;
 }
 
+static bool
+get_letter(const char **s, char c)
+{
+	if (**s != c)
+		return false;
+	(*s)++;
+	return true;
+}
+
+/* What the source's name has otherwise than the goal's. */
+static bool
+get_source(const char **s, struct held *h)
+{
+	uint64_t first, count, deliveries, untried, due, copied = 0;
+	struct name *n = &h->source.name;
+
+	if (!get_where(s, &h->source) || !get_part(s, UINT32_MAX, &first) ||
+	    !get_part(s, UINT32_MAX, &count) || !get_part(s, UINT32_MAX, &deliveries) ||
+	    !get_part(s, UINT32_MAX, &untried) || !get_part(s, INT64_MAX, &due))
+		return false;
+	n->fanout = get_letter(s, 'f');
+	n->joins = get_letter(s, 'j');
+	if (get_letter(s, 'k') && (!get_hex(s, &copied) || copied == 0 || copied > UINT32_MAX))
+		return false;
+	h->copied = (uint32_t)copied;
+	n->first = (uint32_t)first;
+	n->count = (uint32_t)count;
+	n->deliveries = (uint32_t)deliveries;
+	n->untried = (uint32_t)untried;
+	n->due = (int64_t)due;
+	return true;
+}
+
 static void
 without_lease(struct name *n)
 {
@@ -161,46 +226,68 @@ without_lease(struct name *n)
 	n->pid = n->uid = 0;
 }
 
-bool
-held_parse(const char *s, struct held *h)
+/* The rest of the source's name from the goal's. */
+static void
+complete_source(struct held *h)
 {
-	uint64_t first, count, deliveries, untried, due, copied = 0;
-	struct name *n = &h->source.name;
-	bool fanout = false;
+	struct name *n = &h->source.name, own = *n;
 
-	memset(h, 0, sizeof *h);
-	if (!get_where(&s, &h->source) || !get_part(&s, UINT32_MAX, &first) ||
-	    !get_part(&s, UINT32_MAX, &count) ||
-	    !get_part(&s, UINT32_MAX, &deliveries) ||
-	    !get_part(&s, UINT32_MAX, &untried) || !get_part(&s, INT64_MAX, &due))
-		return false;
-	if (*s == 'f') {
-		fanout = true;
-		s++;
-	}
-	if (*s == 'k' && (s++, !get_hex(&s, &copied) || copied == 0 || copied > UINT32_MAX))
-		return false;
-	if (*s++ != '+' || !get_where(&s, &h->goal) || *s++ != '+' ||
-	    !name_parse(s, &h->goal.name))
-		return false;
 	*n = h->goal.name;
-	h->copied = (uint32_t)copied;
-	if (copied != 0) {
-		n->seq -= copied - 1;
-		n->id.lo -= copied - 1;
+	if (h->copied != 0) {
+		n->seq -= h->copied - 1;
+		n->id.lo -= h->copied - 1;
 		n->ranged = true;
 	}
-	n->first = (uint32_t)first;
-	n->count = (uint32_t)count;
-	n->deliveries = (uint32_t)deliveries;
-	n->untried = (uint32_t)untried;
-	n->due = (int64_t)due;
-	n->fanout = fanout;
+	n->first = own.first;
+	n->count = own.count;
+	n->deliveries = own.deliveries;
+	n->untried = own.untried;
+	n->due = own.due;
+	n->fanout = own.fanout;
+	n->joins = own.joins;
 	n->outcome = OUT_NONE;
 	n->settled = 0;
+	if (h->source.where == IN_TMP)
+		n->seq = SEQ_NONE;
 	if (h->source.where != IN_CUR)
 		without_lease(n);
 	if (h->goal.where != IN_CUR)
 		without_lease(&h->goal.name);
+}
+
+static bool
+get_next(const char **s, struct held *h)
+{
+	uint64_t first;
+
+	if (**s == '+')
+		return true;
+	h->has_next = true;
+	if (!get_hex(s, &h->next_seq) || !get_part(s, UINT32_MAX, &first))
+		return false;
+	h->next_first = (uint32_t)first;
+	return true;
+}
+
+bool
+held_parse(const char *s, struct held *h)
+{
+	bool good = true;
+
+	memset(h, 0, sizeof *h);
+	if (get_letter(&s, 'F')) {
+		h->kind = HELD_FIRST;
+	} else if (get_letter(&s, 'E')) {
+		h->kind = HELD_END;
+		good = get_next(&s, h);
+	} else {
+		h->kind = HELD_SPLIT;
+		good = get_source(&s, h);
+	}
+	if (!good || *s++ != '+' || !get_where(&s, &h->goal) || *s++ != '+' ||
+	    !name_parse(s, &h->goal.name))
+		return false;
+	if (h->kind == HELD_SPLIT)
+		complete_source(h);
 	return true;
 }

@@ -13,7 +13,7 @@
 
 enum where { /* the letter stands in held names */
 	IN_TMP = 't', IN_NEW = 'n', IN_CUR = 'c', IN_LATER = 'l', IN_DLQ = 'd',
-	IN_DONE = 'o', GONE = 'x',
+	IN_DONE = 'o', IN_GRP = 'g', GONE = 'x',
 };
 
 struct place {
@@ -29,13 +29,23 @@ void place_dir(const struct place *, char out[static PLACE_DIR_SIZE]);
 /* Is the name one that may stand there? (Fields that do not apply are off.) */
 bool place_fits(const struct place *);
 
-/* A split under way, as told by its name in hold/: source, goal and the part
- * that moves. */
+/* A change of more than one step under way, as told by its name in hold/. */
+enum held_kind {
+	HELD_SPLIT,              /* `name` is the part of `source` that moves */
+	HELD_FIRST,              /* the first of its group, on its way to new/ */
+	HELD_END,                /* a head that ended: the next comes up */
+};
+
 struct held {
-	struct place source;     /* as it was before the split */
-	struct place goal;       /* of the moving part; GONE: acked */
-	uint32_t copied;         /* 0: a link; else the moving part is a file of its
-	                          * own, of the source from message copied - 1 on */
+	enum held_kind kind;
+	struct place source;     /* of a split: as it was before */
+	struct place goal;       /* where the held name goes in the end; GONE */
+	uint32_t copied;         /* of a split, 0: a link; else the moving part is a
+	                          * file of its own, of the source from message
+	                          * copied - 1 on */
+	bool has_next;           /* of an end: the group has more, and which: */
+	uint64_t next_seq;
+	uint32_t next_first;
 };
 /* False if it would not fit (only with absurdly large numbers in it). */
 bool held_print(const struct held *, char out[static NAME_SIZE]);

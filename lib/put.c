@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "group.h"
 #include "message.h"
 #include "queue.h"
 #include "ready.h"
@@ -185,6 +186,7 @@ goal_of(struct put *p, const struct name *n, int64_t now)
 	struct place to = { .where = IN_NEW, .name = *n };
 
 	to.name.seq = sequence_next(p->q, p->count);
+	to.name.joins = n->group != 0 && n->due > now;
 	if (n->due > now) {
 		to.where = IN_LATER;
 		to.bucket = bucket_down(now, n->due);
@@ -224,6 +226,45 @@ still_there(struct queue *q, const struct place *at, struct fault *f)
 	return withdraw(q, at, f);
 }
 
+/* The rename that makes it visible, for a message of no group. */
+static int
+publish_plain(struct put *p, const struct place *tmp, struct place *to, int64_t now,
+    struct fault *f)
+{
+	int r;
+
+	*to = goal_of(p, &tmp->name, now);
+	timed_announce(p->q, to);
+	ready_announce(p->q, to, false);
+	r = queue_move(p->q, tmp, to, f);       /* published: from here it exists */
+	timed_announce(p->q, to);
+	ready_announce(p->q, to, false);
+	return r;
+}
+
+/* Of a group: its SEQ is given, and it joins, under the lock. */
+static int
+publish_grouped(struct put *p, const struct place *tmp, struct place *to, int64_t now,
+    struct fault *f)
+{
+	struct place goal;
+	int r;
+
+	if (queue_lock(p->q, f) < 0)
+		return -1;
+	goal = goal_of(p, &tmp->name, now);
+	if (goal.where == IN_LATER) {
+		*to = goal;
+		timed_announce(p->q, to);
+		r = queue_move(p->q, tmp, to, f);
+		timed_announce(p->q, to);
+	} else {
+		r = group_join(p->q, tmp, &goal.name, to, f);
+	}
+	queue_unlock(p->q);
+	return r;
+}
+
 /* 1 published and flushed; 0 the sweep took the file in tmp/ for a dead
  * writer's: start again; -1 */
 static int
@@ -236,13 +277,9 @@ publish(struct put *p, struct head *h, struct name *n, int64_t now, struct fault
 	fd = write_tmp(p, h, &tmp, f);
 	if (fd < 0)
 		return say(f, "not stored");
-	to = goal_of(p, n, now);
-	timed_announce(p->q, &to);
-	ready_announce(p->q, &to, false);
-	r = queue_move(p->q, &tmp, &to, f);      /* published: from here it exists */
+	r = n->group != 0 ? publish_grouped(p, &tmp, &to, now, f) :
+	    publish_plain(p, &tmp, &to, now, f);
 	if (r == 1) {
-		timed_announce(p->q, &to);
-		ready_announce(p->q, &to, false);
 		flock(fd, LOCK_UN);
 		if (flush(p, fd, &to, f) < 0 || still_there(p->q, &to, f) < 0)
 			r = -1;
@@ -262,7 +299,8 @@ commit(struct put *p, struct id *first, struct fault *f)
 	const struct conf *c = queue_conf(p->q, f);
 	struct head head = p->spec->head;
 	struct name n = { .seq = SEQ_NONE, .count = p->count, .ranged = p->count > 1,
-		.priority = p->spec->priority, .due = p->spec->due };
+		.priority = p->spec->priority, .due = p->spec->due,
+		.group = head.key != NULL ? group_hash(head.key) : 0 };
 	int64_t now = now_ms();
 
 	if (c == NULL || queue_ready(p->q, f) < 0)

@@ -23,7 +23,7 @@ see_name(const char *text, void *arg)
 	struct name n;
 
 	if (strchr(text, '+') != NULL && held_parse(text, &held))
-		n = held.source.name;
+		n = held.goal.name;
 	else if (!name_parse(text, &n) || n.seq == SEQ_NONE)
 		return 0;
 	if (name_order(&n) + n.count > h->seq)
@@ -93,6 +93,32 @@ see_bucket(const char *text, void *arg)
 	return see_dir(b->q, path, see_name, b->h);
 }
 
+static int
+see_group_segment(const char *text, void *arg)
+{
+	struct buckets *b = arg;
+	char path[PLACE_DIR_SIZE];
+	uint64_t seg;
+
+	if (!segment_parse(text, &seg))
+		return 0;
+	snprintf(path, sizeof path, "%.24s/%s", b->dir, text);
+	return see_dir(b->q, path, see_name, b->h);
+}
+
+static int
+see_group(const char *text, void *arg)
+{
+	struct buckets *b = arg, in = *b;
+	char path[PLACE_DIR_SIZE];
+
+	if (strlen(text) != 16)
+		return 0;
+	snprintf(path, sizeof path, "grp/%.16s", text);
+	in.dir = path;
+	return see_dir(b->q, path, see_group_segment, &in);
+}
+
 int
 sequence_above(struct queue *q, uint64_t *seq, struct fault *f)
 {
@@ -113,6 +139,8 @@ sequence_above(struct queue *q, uint64_t *seq, struct fault *f)
 		if (see_dir(q, bucketed[i], see_bucket, &b) < 0)
 			return queue_fault(q, f, bucketed[i]);
 	}
+	if (see_dir(q, "grp", see_group, &(struct buckets){ q, "grp", &h }) < 0)
+		return queue_fault(q, f, "grp");
 	if (see_dir(q, "hold", see_name, &h) < 0 || see_dir(q, "tmp", see_name, &h) < 0)
 		return queue_fault(q, f, "hold");
 	*seq = h.seq;

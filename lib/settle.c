@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "settle.h"
 
+#include "group.h"
 #include "ready.h"
 #include "timed.h"
 #include "why.h"
@@ -18,6 +19,7 @@ settle_ready(const struct name *n)
 	struct place p = { .where = IN_NEW, .name = *n };
 
 	without_lease(&p.name);
+	p.name.joins = false;
 	return p;
 }
 
@@ -67,12 +69,37 @@ carry(struct queue *q, const struct place *from, const struct place *to, struct 
 	return r;
 }
 
+/* Of a group: a head that ends brings up the next, what comes from outside
+ * joins as a put does. */
+static int
+carry_grouped(struct queue *q, const struct place *from, const struct place *to,
+    struct fault *f)
+{
+	struct place at;
+	int r;
+
+	if (group_head(from) && group_head(to))
+		return carry(q, from, to, f);
+	if (queue_lock(q, f) < 0)
+		return -1;
+	if (group_head(from))
+		r = group_end(q, from, to, f);
+	else if (to->where == IN_NEW)
+		r = group_join(q, from, &to->name, &at, f);
+	else
+		r = carry(q, from, to, f);
+	queue_unlock(q);
+	return r;
+}
+
 int
 settle_carry(struct queue *q, const struct place *from, const struct place *to,
     struct fault *f)
 {
 	int r;
 
+	if (from->name.group != 0)
+		return carry_grouped(q, from, to, f);
 	if (from->name.count == 1)
 		return carry(q, from, to, f);
 	if (queue_lock(q, f) < 0)

@@ -112,6 +112,7 @@ struct head {
 
 bool attr_name_valid(const char *);
 bool attr_value_valid(const char *);
+bool key_valid(const char *);            /* also of idempotency keys */
 /* Sets or replaces; takes copies. -1 with errno ENOMEM. */
 int head_attr(struct head *, const char *name, const char *value);
 const char *head_attr_get(const struct head *, const char *name);
@@ -281,6 +282,7 @@ int entry_revive(struct queue *, const struct entry *, struct queue *to, int64_t
 struct counts {
 	uint64_t ready, leased, later, blocked, dead, done;
 	uint64_t retrying;               /* the part of later that waits for a retry */
+	uint64_t groups, longest;        /* keys in use; most that wait for one */
 	int64_t oldest;                  /* age in ms, see mq-stat(1); -1: none */
 	int64_t oldest_ready;
 	int64_t oldest_total;

@@ -316,7 +316,7 @@ sweep_all(struct sweep *s)
 		return -1;
 	if (!s->dry && timed_run(s->q, s->now, true, &s->n->returned, &s->n->released, s->f) < 0)
 		return -1;
-	if (walk_places(s->q, READY | LATER, sweep_expiry, s, s->f) < 0 ||
+	if (walk_places(s->q, READY | LATER | BLOCKED, sweep_expiry, s, s->f) < 0 ||
 	    each_in(s, "done", sweep_done) < 0 || sweep_segments(s) < 0 || sweep_why(s) < 0)
 		return -1;
 	if (!s->dry && line_sweep(s->q, s->f) < 0)

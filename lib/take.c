@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "hold.h"
 #include "lease.h"
 #include "list.h"
@@ -221,8 +222,12 @@ claim_part(struct by_id *b, const struct place *from, uint32_t k)
 	int64_t lease = b->spec->lease > 0 ? b->spec->lease : b->q->conf.lease;
 	struct message *m;
 	struct place to;
-	int r = open_whole(b->q, from, &m, b->f);
+	int r;
 
+	if (from->name.group != 0 && !group_head(from))
+		return fault_set(b->f, ST_TRYAGAIN, "%s: the message is not the next of "
+		    "its key", b->q->name);
+	r = open_whole(b->q, from, &m, b->f);
 	if (r != 1)
 		return r;
 	to = leased(from, b->now, lease);
@@ -263,7 +268,7 @@ queue_take_id(struct queue *q, struct id id, const struct take_spec *spec,
 		return -1;
 	r = timed_run(q, b.now, false, NULL, NULL, f);
 	if (r == 0)
-		r = queue_find(q, id, READY | LATER | DEAD, take_found, &b, f);
+		r = queue_find(q, id, READY | LATER | BLOCKED | DEAD, take_found, &b, f);
 	queue_unlock(q);
 	return r;
 }

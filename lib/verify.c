@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "group.h"
 #include "list.h"
 #include "message.h"
 
@@ -27,6 +28,8 @@ struct verify {
 	int64_t bucket;
 	struct place *seen;
 	size_t n, room;
+	uint64_t *groups;                /* directories in grp/ */
+	size_t ngroups;
 	struct fault *f;
 };
 
@@ -83,6 +86,18 @@ note_place(struct verify *v, const struct place *p)
 		v->room = room;
 	}
 	v->seen[v->n++] = *p;
+	return 0;
+}
+
+static int
+note_group(struct verify *v, uint64_t group)
+{
+	uint64_t *g = reallocarray(v->groups, v->ngroups + 1, sizeof *g);
+
+	if (g == NULL)
+		return fault_errno(v->f, "verify");
+	v->groups = g;
+	g[v->ngroups++] = group;
 	return 0;
 }
 
@@ -207,6 +222,22 @@ priority_entry(const char *name, void *arg)
 }
 
 static int
+group_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	char path[PLACE_DIR_SIZE];
+
+	if (strlen(name) != 16 || strspn(name, "0123456789abcdef") != 16) {
+		say(v, "grp/%s: stray entry", name);
+		return 0;
+	}
+	if (note_group(v, strtoull(name, NULL, 16)) < 0)
+		return -1;
+	snprintf(path, sizeof path, "grp/%s", name);
+	return verify_dir(v, path, segment_entry);
+}
+
+static int
 hold_entry(const char *name, void *arg)
 {
 	struct held held;
@@ -256,6 +287,9 @@ verify_names(struct verify *v)
 	v->where = IN_NEW;
 	if (verify_dir(v, "new", priority_entry) < 0)
 		return -1;
+	v->where = IN_GRP;
+	if (verify_dir(v, "grp", group_entry) < 0)
+		return -1;
 	v->where = IN_DLQ;
 	if (verify_dir(v, "dlq", segment_entry) < 0)
 		return -1;
@@ -301,6 +335,57 @@ check_twice(struct verify *v, const struct place *a, const struct place *b)
 	say(v, "%s/%s and %s/%s: the same message twice", dx, x, dy, y);
 }
 
+/* --- a group has a head and a directory, or neither -------------------------------------------- */
+
+static int
+by_group(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Heads' groups, sorted; the caller frees. */
+static uint64_t *
+heads(struct verify *v, size_t *n)
+{
+	uint64_t *h = reallocarray(NULL, v->n + 1, sizeof *h);
+
+	*n = 0;
+	for (size_t i = 0; h != NULL && i < v->n; i++)
+		if (group_head(&v->seen[i]))
+			h[(*n)++] = v->seen[i].name.group;
+	if (h != NULL)
+		qsort(h, *n, sizeof *h, by_group);
+	return h;
+}
+
+static int
+check_groups(struct verify *v)
+{
+	size_t n, i, j = 0;
+	uint64_t *h = heads(v, &n);
+
+	if (h == NULL)
+		return fault_errno(v->f, "verify");
+	if (v->ngroups > 1)
+		qsort(v->groups, v->ngroups, sizeof *v->groups, by_group);
+	for (i = 0; i < n; i++) {
+		if (i > 0 && h[i] == h[i - 1])
+			say(v, "grp/%016" PRIx64 ": two heads", h[i]);
+		while (j < v->ngroups && v->groups[j] < h[i])
+			say(v, "grp/%016" PRIx64 ": waits without a head", v->groups[j++]);
+		if (j < v->ngroups && v->groups[j] == h[i])
+			j++;
+		else if (i == 0 || h[i] != h[i - 1])
+			say(v, "grp/%016" PRIx64 ": a head without the directory", h[i]);
+	}
+	while (j < v->ngroups)
+		say(v, "grp/%016" PRIx64 ": waits without a head", v->groups[j++]);
+	free(h);
+	return 0;
+}
+
 int
 queue_verify(struct queue *q, void (*say_line)(const char *, void *), void *arg,
     struct fault *f)
@@ -315,6 +400,9 @@ queue_verify(struct queue *q, void (*say_line)(const char *, void *), void *arg,
 		qsort(v.seen, v.n, sizeof *v.seen, by_message);
 	for (size_t i = 1; r == 0 && i < v.n; i++)
 		check_twice(&v, &v.seen[i - 1], &v.seen[i]);
+	if (r == 0)
+		r = check_groups(&v);
+	free(v.groups);
 	free(v.seen);
 	return r < 0 ? -1 : v.breaches;
 }
