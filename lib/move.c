@@ -70,21 +70,13 @@ isolate(struct lease *l, struct fault *f)
 	return lease_extend(l, left > 1000 ? left : 1000, f);
 }
 
-int
-lease_move(struct lease *l, struct queue *to, struct fault *f)
+static int
+move_plain(struct lease *l, struct queue *to, struct fault *f)
 {
-	struct place goal;
+	struct place goal = moved_to(to, &l->place.name);
 	bool range = l->place.name.count > 1;
 	int r;
 
-	if (to == l->q || strcmp(to->name, l->q->name) == 0)
-		return fault_set(f, ST_USAGE, "-t %s: it is in that queue", to->name);
-	if (queue_ready(l->q, f) < 0 || queue_ready(to, f) < 0)
-		return -1;
-	r = isolate(l, f);
-	if (r != 1)
-		return r;
-	goal = moved_to(to, &l->place.name);
 	if (range && queue_lock(l->q, f) < 0)
 		return -1;
 	r = move_across(l, to, &goal, f);
@@ -98,3 +90,107 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 	return r;
 }
 
+/* --- of a group, or to another file system: put there, then ack here --------- */
+
+static int
+move_copied(struct lease *l, struct queue *to, struct fault *f)
+{
+	struct message *m = lease_message(l, f);
+	struct put_spec spec = { .priority = l->place.name.priority,
+		.expiry = l->place.name.expiry };
+	struct put *put;
+	struct id id;
+	const char *body;
+	size_t len;
+	int r = 0;
+
+	if (m == NULL)
+		return f->status == ST_NOTHING ? 0 : -1;
+	spec.head = m->head;
+	spec.batch = true;
+	put = put_begin(to, &spec, f);
+	for (uint32_t k = 0; put != NULL && r == 0 && k < lease_count(l); k++) {
+		r = message_body(m, l->place.name.first + k, &body, &len, f);
+		if (r == 0)
+			r = put_add(put, body, len, f);
+	}
+	if (put == NULL || r < 0 || put_commit(put, &id, f) < 0)
+		r = -1;
+	put_end(put);
+	return r < 0 ? -1 : lease_ack(l, f);
+}
+
+/* A second name in the other queue's tmp/, under its lock. 1, 0, -1; -2: the
+ * file cannot be linked there. */
+static int
+link_across(struct lease *l, struct queue *to, struct place *tmp, struct fault *f)
+{
+	char source[NAME_SIZE], target[NAME_SIZE], from[PLACE_DIR_SIZE];
+	int in, out;
+
+	place_dir(&l->place, from);
+	name_print(&l->place.name, source);
+	name_print(&tmp->name, target);
+	in = queue_dir(l->q, from, false);
+	out = queue_dir(to, "tmp", true);
+	if (in < 0)
+		return errno == ENOENT ? 0 : queue_fault(l->q, f, from);
+	if (out < 0)
+		return queue_fault(to, f, "tmp");
+	if (linkat(in, source, out, target, 0) == 0)
+		return 1;
+	if (errno == EXDEV || errno == EPERM || errno == EMLINK)
+		return -2;
+	return errno == ENOENT ? 0 : queue_fault(to, f, "tmp");
+}
+
+static int
+move_grouped(struct lease *l, struct queue *to, struct fault *f)
+{
+	struct place goal, tmp = { .where = IN_TMP }, at;
+	struct fault ignored;
+	int r;
+
+	if (queue_lock(to, f) < 0)
+		return -1;
+	goal = moved_to(to, &l->place.name);
+	tmp.name = goal.name;
+	tmp.name.seq = SEQ_NONE;
+	r = link_across(l, to, &tmp, f);
+	if (r == 1) {
+		r = group_join(to, &tmp, &goal.name, &at, f);
+		if (r != 1)
+			(void)queue_unlink(to, &tmp, &ignored);
+	}
+	queue_unlock(to);
+	if (r == -2)
+		return move_copied(l, to, f);
+	if (r != 1)
+		return r;
+	atomic_fetch_add(&to->meter->put, 1);
+	r = lease_ack(l, f);
+	if (r != 1) {                    /* lost meanwhile: it stays where it is */
+		struct place gone = { .where = GONE, .name = at.name };
+
+		(void)settle_carry(to, &at, &gone, &ignored);
+	}
+	return r;
+}
+
+int
+lease_move(struct lease *l, struct queue *to, struct fault *f)
+{
+	int r;
+
+	if (to == l->q || strcmp(to->name, l->q->name) == 0)
+		return fault_set(f, ST_USAGE, "-t %s: it is in that queue", to->name);
+	if (queue_ready(l->q, f) < 0 || queue_ready(to, f) < 0)
+		return -1;
+	r = isolate(l, f);
+	if (r != 1)
+		return r;
+	if (l->place.name.group != 0)
+		return move_grouped(l, to, f);
+	r = move_plain(l, to, f);
+	return r < 0 && f->error == EXDEV ? move_copied(l, to, f) : r;
+}
