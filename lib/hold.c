@@ -8,6 +8,7 @@
 #include <bsd/stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dir.h"
@@ -17,6 +18,7 @@ static int
 held_move(struct queue *q, int hold, const char *held, const struct place *goal)
 {
 	char dir[PLACE_DIR_SIZE], name[NAME_SIZE];
+	struct stat st;
 
 	place_dir(goal, dir);
 	name_print(&goal->name, name);
@@ -30,8 +32,8 @@ held_move(struct queue *q, int hold, const char *held, const struct place *goal)
 		if (errno != ENOENT)
 			break;
 		queue_dir_forget(q, dir);
-		if (faccessat(hold, held, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-			return 0;        /* it is there already */
+		if (fstatat(hold, held, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno == ENOENT ? 0 : -1; /* it is there already */
 	}
 	return -1;
 }
@@ -194,13 +196,18 @@ hold_link(struct queue *q, struct held *held, const struct place *from, struct f
 		errno = ENAMETOOLONG;
 		return queue_fault(q, f, "hold");
 	}
-	hold = queue_dir(q, "hold", true);
-	in = hold < 0 ? -1 : queue_dir(q, dir, false);
-	if (in < 0)
-		return errno == ENOENT ? 0 : queue_fault(q, f, dir);
-	atomic_store(&q->meter->busy, 1);
-	if (linkat(in, source, hold, name, 0) == 0)
-		return 1;
+	for (int tries = 0;; tries++) {
+		hold = queue_dir(q, "hold", true);
+		in = hold < 0 ? -1 : queue_dir(q, dir, false);
+		if (in < 0)
+			return errno == ENOENT ? 0 : queue_fault(q, f, dir);
+		atomic_store(&q->meter->busy, 1);
+		if (linkat(in, source, hold, name, 0) == 0)
+			return 1;
+		if (errno != ENOENT || tries > 0)
+			break;
+		queue_dir_forget(q, dir);        /* removed and made again? */
+	}
 	if (errno == EMLINK || errno == EPERM)
 		return hold_copy(q, held, from, f);
 	return errno == ENOENT ? 0 : queue_fault(q, f, "hold");
@@ -287,9 +294,14 @@ recover_one(const char *name, void *arg)
 	if (!held_parse(name, &held))
 		return 0;                /* not ours: --verify tells of it */
 	r->n++;
-	if (queue_has(r->q, &held.source))      /* before the commit */
+	switch (queue_look(r->q, &held.source)) {
+	case 1:                                 /* before the commit */
 		return unlinkat(r->hold, name, 0) < 0 && errno != ENOENT ? -1 : 0;
-	return held_finish(r->q, r->hold, name, &held.goal);
+	case 0:
+		return held_finish(r->q, r->hold, name, &held.goal);
+	default:
+		return -1;
+	}
 }
 
 int
