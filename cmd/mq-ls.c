@@ -55,7 +55,7 @@ set_states(struct args *a)
 {
 	const char *s = a->o.arg;
 
-	for (size_t n; a->states == 0 || *s != '\0'; s += n + (s[n] == ',')) {
+	for (size_t n; a->states == 0 || s[-1] == ','; s += n + 1) {
 		unsigned state = 1;
 
 		n = strcspn(s, ",");

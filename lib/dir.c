@@ -182,6 +182,15 @@ dir_read(int at, const char *path, size_t max, size_t *len)
 	return buf;
 }
 
+bool
+path_has_dots(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")) != NULL; p += 2)
+		if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
+			return true;
+	return false;
+}
+
 int
 write_all(int fd, const void *data, size_t len)
 {

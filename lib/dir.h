@@ -28,6 +28,9 @@ int dir_each(int fd, int (*fn)(const char *name, void *), void *);
 /* Reads a whole small file, at most `max` bytes, NUL-ended; NULL with errno. */
 char *dir_read(int at, const char *path, size_t max, size_t *len);
 
+/* Is one of its components `..'? */
+bool path_has_dots(const char *path);
+
 /* Writes all of it; -1 with errno. */
 int write_all(int fd, const void *, size_t);
 

@@ -225,22 +225,25 @@ static int
 into_hold(struct queue *q, const struct place *from, const char *held, struct fault *f)
 {
 	char dir[PLACE_DIR_SIZE], name[NAME_SIZE];
-	int hold = queue_dir(q, "hold", true), in;
+	int hold, in, r;
 
 	place_dir(from, dir);
 	name_print(&from->name, name);
-	in = hold < 0 ? -1 : queue_dir(q, dir, false);
-	if (in < 0)
-		return errno == ENOENT ? 0 : queue_fault(q, f, "hold");
-	atomic_store(&q->meter->busy, 1);
-	if (renameat2(in, name, hold, held, RENAME_NOREPLACE) == 0)
-		return 1;
-	if (errno != ENOENT)
-		queue_fault(q, f, "hold");
-	else
-		f->status = 0;
+	for (int tries = 0;; tries++) {
+		hold = queue_dir(q, "hold", true);
+		in = hold < 0 ? -1 : queue_dir(q, dir, false);
+		if (in < 0)
+			return errno == ENOENT ? 0 : queue_fault(q, f, "hold");
+		atomic_store(&q->meter->busy, 1);
+		if (renameat2(in, name, hold, held, RENAME_NOREPLACE) == 0)
+			return 1;
+		if (errno != ENOENT || tries > 0)
+			break;
+		queue_dir_forget(q, dir);        /* removed and made again? */
+	}
+	r = errno == ENOENT ? 0 : queue_fault(q, f, "hold");
 	atomic_store(&q->meter->busy, 0);
-	return f->status == 0 ? 0 : -1;
+	return r;
 }
 
 /* The first of its group and alone: through hold/, so that the group's

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dir.h"
@@ -16,6 +17,7 @@ static int
 held_move(struct queue *q, int hold, const char *held, const struct place *goal)
 {
 	char dir[PLACE_DIR_SIZE], name[NAME_SIZE];
+	struct stat st;
 
 	place_dir(goal, dir);
 	name_print(&goal->name, name);
@@ -29,8 +31,8 @@ held_move(struct queue *q, int hold, const char *held, const struct place *goal)
 		if (errno != ENOENT)
 			break;
 		queue_dir_forget(q, dir);
-		if (faccessat(hold, held, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-			return 0;        /* it is there already */
+		if (fstatat(hold, held, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno == ENOENT ? 0 : -1; /* it is there already */
 	}
 	return -1;
 }
@@ -73,8 +75,12 @@ collect(const char *name, void *arg)
 static int
 recover_split(struct queue *q, int hold, const char *name, const struct held *held)
 {
-	if (!queue_has(q, &held->source))        /* it was committed */
+	switch (queue_look(q, &held->source)) {
+	case 0:                          /* it was committed */
 		return hold_finish(q, hold, name, &held->goal);
+	case -1:
+		return -1;
+	}
 	if (unlinkat(hold, name, 0) < 0 && errno != ENOENT)
 		return -1;
 	/* the first of a group: its directory may have been made already */

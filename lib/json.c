@@ -319,7 +319,7 @@ read_time(struct reading *r, const char *from_now, const char *then, int64_t *ms
 	if (duration != NULL && time != NULL)
 		return bad(r, then, "goes not with its other form, a duration");
 	if (duration != NULL) {
-		if (!duration_of(duration, &v))
+		if (!duration_of(duration, &v) || (v == 0 && strcmp(from_now, "expires") == 0))
 			return bad(r, from_now, "not a duration (90, \"1.5s\", \"5m\")");
 		*ms = r->now + v;
 	}

@@ -114,21 +114,12 @@ cut_last(char *text)
 }
 
 static bool
-has_dots(const char *path)
-{
-	for (const char *p = path; (p = strstr(p, "..")) != NULL; p += 2)
-		if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
-			return true;
-	return false;
-}
-
-static bool
 receipt_parse(const char *text, struct receipt *r)
 {
 	char copy[RECEIPT_SIZE], *part;
 	uint64_t bucket;
 
-	if (text[0] != '/' || has_dots(text) ||
+	if (text[0] != '/' || path_has_dots(text) ||
 	    strlcpy(copy, text, sizeof copy) >= sizeof copy)
 		return false;
 	r->place = (struct place){ .where = IN_CUR };
@@ -302,9 +293,8 @@ struct goal {
 };
 
 static int
-carry_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
+carry_part(struct goal *g, const struct place *p, uint32_t lo, uint32_t hi)
 {
-	struct goal *g = arg;
 	struct queue *q = g->l->q;
 	struct place to = g->to;
 	int r;
@@ -314,9 +304,11 @@ carry_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
 	to.name.first = lo;
 	to.name.count = hi - lo;
 	to.name.ranged = p->name.ranged;
-	if (hi - lo == p->name.count) {
-		r = p->where == to.where && p->bucket == to.bucket ? 1 :
-		    settle_carry(q, p, &to, g->f);
+	if (hi - lo == p->name.count && p->where == to.where && p->bucket == to.bucket) {
+		to = *p;
+		r = 1;
+	} else if (hi - lo == p->name.count) {
+		r = settle_carry(q, p, &to, g->f);
 	} else {
 		settle_announce(q, &to);
 		r = hold_split(q, p, lo, hi, &to, NULL, g->f);
@@ -329,17 +321,49 @@ carry_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
 	return r < 0 ? -1 : 0;
 }
 
+/* What the search found: carried only when it is over, for a directory that is
+ * read may show again what was moved into it. */
+struct parts {
+	struct part {
+		struct place place;
+		uint32_t lo, hi;
+	} *v;
+	size_t n, room;
+};
+
+static int
+note_part(const struct place *p, uint32_t lo, uint32_t hi, void *arg)
+{
+	struct parts *l = arg;
+
+	if (l->n == l->room) {
+		size_t room = l->room ? l->room * 2 : 4;
+		void *v = reallocarray(l->v, room, sizeof *l->v);
+
+		if (v == NULL)
+			return -1;
+		l->v = v;
+		l->room = room;
+	}
+	l->v[l->n++] = (struct part){ *p, lo, hi };
+	return 0;
+}
+
 static int
 carry_found(struct goal *g)
 {
 	struct queue *q = g->l->q;
+	struct parts found = { 0 };
 	int r;
 
 	if (queue_lock(q, g->f) < 0)
 		return -1;
 	g->f->status = 0;
-	r = search(g->l, carry_part, g, g->f);
+	r = search(g->l, note_part, &found, g->f);
+	for (size_t i = 0; r == 0 && i < found.n; i++)
+		r = carry_part(g, &found.v[i].place, found.v[i].lo, found.v[i].hi);
 	queue_unlock(q);
+	free(found.v);
 	return r;
 }
 
@@ -459,6 +483,16 @@ lease_giveback(struct lease *l, struct fault *f)
 	return carry_lease(&g);
 }
 
+static void
+extended_to(struct lease *l, const struct place *p)
+{
+	if (!id_equal(l->place.name.id, p->name.id)) {
+		message_close(l->m);
+		l->m = NULL;
+	}
+	l->place = *p;
+}
+
 int
 lease_extend(struct lease *l, int64_t lease, struct fault *f)
 {
@@ -469,9 +503,12 @@ lease_extend(struct lease *l, int64_t lease, struct fault *f)
 	if (g.to.bucket == l->place.bucket && queue_has(l->q, &l->place))
 		return 1;
 	r = carry_lease(&g);
-	if (r == 1)
-		l->place.bucket = g.to.bucket;
-	return r;
+	if (r != 1)
+		return r;
+	l->place.bucket = g.to.bucket;
+	if (g.last.name.count == g.done) /* one name, which may be another's or a copy's */
+		extended_to(l, &g.last);
+	return 1;
 }
 
 int

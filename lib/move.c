@@ -177,6 +177,24 @@ move_grouped(struct lease *l, struct queue *to, struct fault *f)
 	return r;
 }
 
+/* Receipts of several takes may have been joined to one lease. */
+static int
+move_halves(struct lease *l, struct queue *to, struct fault *f)
+{
+	struct lease half = *l;
+	uint32_t at = l->place.name.count / 2;
+	int lower, upper;
+
+	half.m = NULL;
+	half.place.name.count = at;
+	lower = lease_move(&half, to, f);
+	half.place = l->place;
+	half.place.name.first += at;
+	half.place.name.count -= at;
+	upper = lower < 0 ? -1 : lease_move(&half, to, f);
+	return upper < 0 ? -1 : lower && upper;
+}
+
 int
 lease_move(struct lease *l, struct queue *to, struct fault *f)
 {
@@ -187,6 +205,8 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 	if (queue_ready(l->q, f) < 0 || queue_ready(to, f) < 0)
 		return -1;
 	r = isolate(l, f);
+	if (l->place.name.count > 1 && r >= 0 && !queue_has(l->q, &l->place))
+		return move_halves(l, to, f);
 	if (r != 1)
 		return r;
 	if (l->place.name.group != 0)

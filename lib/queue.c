@@ -49,6 +49,12 @@ dir_oldest(struct queue *q)
 	return d;
 }
 
+bool
+queue_dir_open(struct queue *q, const char *path)
+{
+	return dir_find(q, path) != NULL;
+}
+
 int
 queue_dir(struct queue *q, const char *path, bool make)
 {
@@ -124,21 +130,30 @@ place_open(struct queue *q, const struct place *p, int flags)
 	}
 }
 
-bool
-queue_has(struct queue *q, const struct place *p)
+int
+queue_look(struct queue *q, const struct place *p)
 {
 	char name[NAME_SIZE];
+	struct stat st;
 
 	for (int tries = 0; tries < 2; tries++) {
 		int dir = place_at(q, p, false, name);
 
+		if (dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return 1;
+		if (errno != ENOENT)
+			return -1;
 		if (dir < 0)
-			return false;
-		if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			return true;
+			return 0;
 		place_forget(q, p);
 	}
-	return false;
+	return 0;
+}
+
+bool
+queue_has(struct queue *q, const struct place *p)
+{
+	return queue_look(q, p) == 1;
 }
 
 int
@@ -166,8 +181,12 @@ queue_move(struct queue *q, const struct place *from, const struct place *to,
 			return queue_fault(q, f, source);
 		/* Which of the two is gone: the source, or a directory? */
 		place_forget(q, to);
-		if (!queue_has(q, from))
+		switch (queue_look(q, from)) {
+		case 0:
 			return 0;
+		case -1:
+			return queue_fault(q, f, source);
+		}
 	}
 	errno = EAGAIN;
 	return queue_fault(q, f, source);

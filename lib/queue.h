@@ -74,6 +74,8 @@ struct queue *queue_ref(struct queue *);
  * makes it if it is not there. -1 with errno. Do not close it. */
 int queue_dir(struct queue *, const char *path, bool make);
 void queue_dir_forget(struct queue *, const char *path);
+/* Is it in the cache? Then it may be one that was removed meanwhile. */
+bool queue_dir_open(struct queue *, const char *path);
 int place_open(struct queue *, const struct place *, int flags);
 
 /* The one step: rename with NOREPLACE, making the target's directory where it
@@ -83,6 +85,8 @@ int queue_move(struct queue *, const struct place *from, const struct place *to,
 	struct fault *);
 /* 1 unlinked, 0 was gone, -1. */
 int queue_unlink(struct queue *, const struct place *, struct fault *);
+/* 1 there, 0 not there, -1 with errno: who knows. */
+int queue_look(struct queue *, const struct place *);
 bool queue_has(struct queue *, const struct place *);
 
 /* Before each operation: maps the meter (again, if it was replaced), makes one

@@ -179,20 +179,24 @@ scan_segment(struct queue *q, int priority, uint64_t seg, struct fault *f)
 {
 	struct ready_list *l = &q->ready;
 	char path[PLACE_DIR_SIZE], text[SEG_LEN + 1];
+	bool cached;
 	int fd;
 
 	l->n = 0;
 	segment_print(seg, text);
 	snprintf(path, sizeof path, "new/%d/%s", priority, text);
-	fd = queue_dir(q, path, false);
-	if (fd >= 0 && dir_each(fd, add_candidate, q) < 0)
-		return queue_fault(q, f, path);
-	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-		return queue_fault(q, f, path);
-	if (l->n == 0) {                 /* perhaps a removed one of that name */
-		queue_dir_forget(q, path);
+	do {
+		cached = queue_dir_open(q, path);
+		fd = queue_dir(q, path, false);
+		if (fd >= 0 && dir_each(fd, add_candidate, q) < 0)
+			return queue_fault(q, f, path);
+		if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+			return queue_fault(q, f, path);
+		if (l->n == 0)           /* perhaps a removed one of that name */
+			queue_dir_forget(q, path);
+	} while (l->n == 0 && cached);
+	if (l->n == 0)
 		return 0;
-	}
 	heap_make(l);
 	l->priority = priority;
 	l->segment = seg;

@@ -246,14 +246,6 @@ get_age(struct record *r)
 }
 
 static const char *
-get_due(struct record *r)
-{
-	int64_t due = record_due(r);
-
-	return due > 0 ? seconds(r, due > r->now ? due - r->now : 0) : NULL;
-}
-
-static const char *
 get_size(struct record *r)
 {
 	const char *body;
@@ -277,7 +269,7 @@ static const struct {
 	{ "id", get_id }, { "queue", get_queue }, { "state", get_state },
 	{ "key", get_key }, { "route", get_route }, { "priority", get_priority },
 	{ "tries", get_tries }, { "version", get_version }, { "age", get_age },
-	{ "due", get_due }, { "size", get_size }, { "why", record_reason },
+	{ "size", get_size }, { "why", record_reason },
 };
 
 const char *

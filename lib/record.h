@@ -48,7 +48,7 @@ int64_t record_age(const struct record *);
 int64_t record_due(const struct record *);
 
 /* The fields of -F, for filter_match(): id queue state key route priority
- * tries version age due size why body, and attributes, which may be led by @. */
+ * tries version age size why body, and attributes, which may be led by @. */
 const char *record_get(const char *field, size_t *len, void *record);
 /* All of it; what it points to stays until record_set(). */
 void record_view(struct record *, struct view *);

@@ -159,13 +159,18 @@ hold_link(struct queue *q, struct held *held, const struct place *from, struct f
 		errno = ENAMETOOLONG;
 		return queue_fault(q, f, "hold");
 	}
-	hold = queue_dir(q, "hold", true);
-	in = hold < 0 ? -1 : queue_dir(q, dir, false);
-	if (in < 0)
-		return errno == ENOENT ? 0 : queue_fault(q, f, dir);
-	atomic_store(&q->meter->busy, 1);
-	if (linkat(in, source, hold, name, 0) == 0)
-		return 1;
+	for (int tries = 0;; tries++) {
+		hold = queue_dir(q, "hold", true);
+		in = hold < 0 ? -1 : queue_dir(q, dir, false);
+		if (in < 0)
+			return errno == ENOENT ? 0 : queue_fault(q, f, dir);
+		atomic_store(&q->meter->busy, 1);
+		if (linkat(in, source, hold, name, 0) == 0)
+			return 1;
+		if (errno != ENOENT || tries > 0)
+			break;
+		queue_dir_forget(q, dir);        /* removed and made again? */
+	}
 	if (errno == EMLINK || errno == EPERM)
 		return hold_copy(q, held, from, f);
 	return errno == ENOENT ? 0 : queue_fault(q, f, "hold");

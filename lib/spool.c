@@ -96,13 +96,14 @@ spool_path(const char *dir, struct fault *f)
 		fault_set(f, ST_CONFIG, "%s: a spool is a directory", dir);
 		return NULL;
 	}
-	if (strchr(dir, '\n') != NULL || strlen(dir) > 4000) {
-		fault_set(f, ST_CONFIG, "the spool's path has a newline or is too long");
-		return NULL;
-	}
 	path = absolute(dir);
 	if (path == NULL) {
 		fault_errno(f, "%s", dir);
+		return NULL;
+	}
+	if (strchr(path, '\n') != NULL || strlen(path) > 4000) {
+		fault_set(f, ST_CONFIG, "the spool's path has a newline or is too long");
+		free(path);
 		return NULL;
 	}
 	for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
@@ -193,6 +194,22 @@ flush_parents(int fd)
 	return close(up);
 }
 
+/* A receipt has no `..': it would mean another place after a symbolic link. */
+static int
+without_dots(struct store *s, struct fault *f)
+{
+	char *path;
+
+	if (!path_has_dots(s->path))
+		return 0;
+	path = realpath(s->path, NULL);
+	if (path == NULL)
+		return fault_errno(f, "%s", s->path);
+	free(s->path);
+	s->path = path;
+	return 0;
+}
+
 static int
 store_connect(struct store *s, bool make, struct fault *f)
 {
@@ -200,7 +217,7 @@ store_connect(struct store *s, bool make, struct fault *f)
 	if (s->fd == -2)
 		return -1;
 	if (s->fd >= 0)
-		return 0;
+		return without_dots(s, f);
 	if (errno != ENOENT)
 		return fault_errno(f, "%s", s->path);
 	if (!make)
@@ -212,7 +229,7 @@ store_connect(struct store *s, bool make, struct fault *f)
 		return -1;
 	if (s->fd < 0 || flush_parents(s->fd) < 0)
 		return fault_errno(f, "%s", s->path);
-	return 0;
+	return without_dots(s, f);
 }
 
 struct store *

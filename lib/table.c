@@ -21,6 +21,7 @@ struct table {
 	size_t ncolumns;
 	bool screen, utf8, laid_out;
 	size_t screen_width, screen_rows;
+	size_t at;               /* column of the screen that comes next */
 	struct buffer cells;     /* pipe: the row; screen: cells, NUL-ended */
 	size_t ncells, rows;     /* in it */
 	size_t *widths;
@@ -253,34 +254,33 @@ width(const char *text, size_t max, size_t *len)
 static void
 blanks(struct table *t, size_t n)
 {
-	for (; n > 0; n--)
+	for (; n > 0 && t->at < t->screen_width; n--, t->at++)
 		write_out(t, " ", 1);
 }
 
-/* One cell at `column` of the screen; returns where the next one begins. */
-static size_t
-write_cell(struct table *t, size_t i, const char *text, size_t column)
+static void
+write_cell(struct table *t, size_t i, const char *text)
 {
-	size_t len, max = t->screen_width > column ? t->screen_width - column : 0;
-	size_t w = width(text, max, &len), pad = t->widths[i] > w ? t->widths[i] - w : 0;
-	bool last = i + 1 == t->ncolumns;
+	size_t len, w = width(text, SIZE_MAX, &len);
+	size_t pad = t->widths[i] > w ? t->widths[i] - w : 0;
 
+	if (i > 0)
+		blanks(t, GAP);
 	if (t->columns[i].right)
 		blanks(t, pad);
+	t->at += width(text, t->screen_width - t->at, &len);
 	write_out(t, text, len);
-	if (!last)
-		blanks(t, (t->columns[i].right ? 0 : pad) + GAP);
-	return column + w + pad + GAP;
+	if (!t->columns[i].right && i + 1 < t->ncolumns)
+		blanks(t, pad);
 }
 
 /* Returns what follows the row. */
 static const char *
 write_row(struct table *t, const char *cells)
 {
-	size_t column = 0;
-
+	t->at = 0;
 	for (size_t i = 0; i < t->ncolumns; i++) {
-		column = write_cell(t, i, cells, column);
+		write_cell(t, i, cells);
 		cells += strlen(cells) + 1;
 	}
 	write_out(t, "\n", 1);
@@ -290,10 +290,9 @@ write_row(struct table *t, const char *cells)
 static void
 write_head(struct table *t)
 {
-	size_t column = 0;
-
+	t->at = 0;
 	for (size_t i = 0; i < t->ncolumns; i++)
-		column = write_cell(t, i, t->columns[i].head, column);
+		write_cell(t, i, t->columns[i].head);
 	write_out(t, "\n", 1);
 }
 

@@ -188,15 +188,16 @@ static void
 spool_again(struct store *s)
 {
 	struct fault f;
-	struct store *again;
+	struct store *again, old;
 
 	if (s->fd >= 0)
 		return;
 	again = store_open(s->path, false, &f);
 	if (again == NULL)
 		return;
-	s->fd = again->fd;
-	again->fd = -1;
+	old = *s;
+	*s = *again;
+	*again = old;
 	store_close(again);
 }
 

@@ -178,6 +178,15 @@ seconds_now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+static volatile sig_atomic_t timed_out;
+
+static void
+on_alarm(int sig)
+{
+	(void)sig;
+	timed_out = 1;
+}
+
 static void
 set_timer(int seconds)
 {
@@ -422,7 +431,8 @@ append_to(const char *file, int fd)
 	close(f);
 }
 
-/* Starts sh -c `cmd` in `dir`; its output goes to files, or stays as ours. */
+/* Starts sh -c `cmd` in `dir`, a process group of its own; its output goes to
+ * files, or stays as ours. */
 static pid_t
 shell_start(const char *cmd, const char *dir, const char *out, const char *err)
 {
@@ -433,6 +443,7 @@ shell_start(const char *cmd, const char *dir, const char *out, const char *err)
 	if (pid > 0)
 		return pid;
 	signal(SIGALRM, SIG_DFL);
+	setpgid(0, 0);
 	if (chdir(dir) < 0)
 		_exit(126);
 	if (out != NULL) {
@@ -449,15 +460,26 @@ status_of(int st)
 	return WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
 }
 
+/* Its exit status; killed, and timed_out set, if it takes too long. */
 static int
 shell_wait(pid_t pid)
 {
-	int st;
+	int st, status = 126;
 
-	while (waitpid(pid, &st, 0) < 0)
+	timed_out = 0;
+	set_timer(opt.timeout);
+	for (;;) {
+		if (waitpid(pid, &st, 0) == pid) {
+			status = status_of(st);
+			break;
+		}
 		if (errno != EINTR)
-			return 126;
-	return status_of(st);
+			break;
+		if (timed_out)
+			kill(-pid, SIGKILL);
+	}
+	set_timer(0);
+	return status;
 }
 
 static void
@@ -517,15 +539,6 @@ struct trace {
 	pid_t pids[TRACEES_MAX];
 	int npids;
 };
-
-static volatile sig_atomic_t timed_out;
-
-static void
-on_alarm(int sig)
-{
-	(void)sig;
-	timed_out = 1;
-}
 
 static void
 tracee_add(struct trace *t, pid_t pid)
@@ -757,13 +770,12 @@ end_meanwhile(struct trace *t)
 {
 	int st;
 
-	while (t->meanwhile != 0 && !timed_out)
+	while (t->meanwhile != 0) {
 		if (waitpid(t->meanwhile, &st, 0) == t->meanwhile)
 			t->meanwhile = 0;
-	if (t->meanwhile == 0)
-		return;
-	kill(t->meanwhile, SIGKILL);
-	shell_wait(t->meanwhile);
+		else if (timed_out)
+			kill(-t->meanwhile, SIGKILL);
+	}
 }
 
 /* Runs the command with the fault at call t->n; its exit status. */
@@ -833,7 +845,7 @@ sweep_one(const struct place *p, long n, struct tally *sum, bool *bad)
 	if (timed_out)
 		why = "a hang";
 	else if (shell_wait(shell_start(opt.check, p->d, NULL, NULL)) != 0)
-		why = "its check";
+		why = timed_out ? "a hang of its check" : "its check";
 	*bad = why != NULL;
 	sum->tried++;
 	sum->failed += *bad;

@@ -1,17 +1,19 @@
 #!/bin/sh
-# sweep.sh [PATTERN] - the crash sweep: put, take, ack and sweep, with single
-# messages and out of files of many, are killed before and after each
-# state-changing call, their writes torn, their calls failed, and another command
-# run in each gap. What was confirmed must be there, nothing be held twice, and
-# `mq-sweep --verify` be clean after one sweep.
+# sweep.sh [PATTERN] - the crash sweep: every change of state, of single messages
+# and out of files of many, is killed before and after each state-changing call, its
+# writes torn, its calls failed, what it left is met by a second fault, and another
+# command runs in each gap. What was confirmed must be there, nothing be there or
+# held twice, an error never look like success, and `mq-sweep --verify` be clean
+# after one sweep.
 # SHORT=1: the form for CI. PATTERN: the cases whose names match.
-# shellcheck disable=SC2016,SC2034 # $ in quotes is for the inner shell; eval
+# shellcheck disable=SC2016 # $ in quotes is for the inner shell
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 BUILD=${BUILD:-build}
-PATH=$(cd "${MQ_BIN:-$BUILD/bin}" && pwd):$PATH
+PATH=$(cd "${MQ_BIN:-$BUILD/bin}" && pwd):$(cd "$BUILD/fault" && pwd):$PATH
 CHECK=$PWD/t/fault/check.sh
+SHORT=${SHORT:-}
 export PATH CHECK
 pattern=${1:-}
 passed=0 failed=0
@@ -24,7 +26,7 @@ sweep() {
 	name=$1
 	shift
 	case $name in *"$pattern"*) ;; *) return ;; esac
-	"$BUILD/fault/crash-sweep" -j "$(nproc)" "$@" >"$log" 2>&1
+	timeout -s KILL 900 crash-sweep -j "$(nproc)" "$@" >"$log" 2>&1
 	status=$?
 	counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
 	[ -n "$counts" ] || counts='0 1'
@@ -34,108 +36,188 @@ sweep() {
 	[ $status = 0 ] || grep -v '^#' "$log" | head -n 40
 }
 
-# killed NAME SETUP RUN CHECK: by kill -9 in all the ways
+# In these RUN is one tool, exec'd, so that its calls alone are counted.
+# killed NAME SETUP RUN CHECK
 killed() {
-	sweep "$1, killed" --setup "$use $2" --run "$use $3" --check "$use $4"
-	[ -z "${SHORT:-}" ] || return
-	sweep "$1, killed after" --after --setup "$use $2" --run "$use $3" --check "$use $4"
-	sweep "$1, torn" --torn --setup "$use $2" --run "$use $3" --check "$use $4"
-}
-# meanwhile NAME SETUP RUN OTHER CHECK
-meanwhile() {
-	sweep "$1" --setup "$use $2" --run "$use $3" --meanwhile "$use $4" --check "$use $5"
+	sweep "$1, killed" --setup "$use $2" --run "exec $3" --check "$use $4"
+	sweep "$1, killed after" --after --setup "$use $2" --run "exec $3" --check "$use $4"
+	[ -n "$SHORT" ] ||
+		sweep "$1, torn" --torn --setup "$use $2" --run "exec $3" --check "$use $4"
 }
 # failing NAME SETUP RUN CHECK
 failing() {
-	errors=ENOSPC,EIO
-	[ -n "${SHORT:-}" ] || errors=ENOSPC,EIO,EDQUOT,EMFILE,EINTR
-	sweep "$1, failing" -e $errors --setup "$use $2" --run "$use $3" --check "$use $4"
-	[ -z "${SHORT:-}" ] || return
-	sweep "$1, failing for good" -e ENOSPC,EIO --sticky --setup "$use $2" \
-		--run "$use $3" --check "$use $4"
+	if [ -n "$SHORT" ]; then
+		set -- "$@" EIO
+	else
+		set -- "$@" ENOSPC,EIO,EMFILE,EINTR
+		sweep "$1, short reads and writes" --short --setup "$use $2" --run "exec $3" \
+			--check "$use $4"
+		sweep "$1, failing for good" -e ENOSPC,EIO --sticky --setup "$use $2" \
+			--run "exec $3" --check "$use $4"
+	fi
+	sweep "$1, failing" -e "$5" -s @err,faccessat2,openat2 --setup "$use $2" \
+		--run "exec $3" --check "$use $4"
+}
+all_ways() {
+	killed "$@"
+	failing "$@"
+}
+# meanwhile NAME SETUP RUN OTHER CHECK
+meanwhile() {
+	sweep "$1" --setup "$use $2" --run "exec $3" --meanwhile "$4" --check "$use $5"
 }
 
-# --- put: what was printed is there, whole; bodies are a prefix of the input -----
-
+take='mq-take -s $D/spool'
 singles='for i in 1 2 3; do mq-put -m $i q || exit; done >put;'
 bulk='seq 5 | mq-put -l q >put;'
-# the input in `in`; what comes out of the queue must be a prefix of it
-prefix='whole; kept $OUT; drain >out; n=$(wc -l <out); head -n $n in | cmp - out || bad "not a prefix"'
-stored='[ $RC != 0 ] || [ -s $OUT ] || bad "0, but no id";'
 
-for how in '-m hi' '-S -m hi' '-p 0 -a x=y -x 1h -m hi'; do
-	killed "put $how" 'echo hi >in' "mq-put $how q" "$prefix"
-	failing "put $how" 'echo hi >in' "mq-put $how q" "$stored $prefix"
+# --- put: what was printed is there, whole; what is there is a prefix of the input ----
+
+stored='whole; confirmed "$OUT"; honest; prefix'
+with_queue='mq-put -q -m x q && mq-take --ack q >/dev/null;'
+for how in '-m hi' '-d 1h -m hi' '-p 0 -a x=y -x 1h -m hi'; do
+	all_ways "put $how" "$with_queue echo hi >in" "mq-put -s \$D/spool $how q" "$stored"
 done
-killed 'put -l' 'seq 20 >in' 'mq-put -l q <in' "$prefix"
-failing 'put -l' 'seq 20 >in' 'mq-put -l q <in' "$stored $prefix"
-killed 'put -d' 'echo hi >in' 'mq-put -d 1h -m hi q' 'whole; kept $OUT'
-meanwhile 'put, a sweep meanwhile' 'echo hi >in' 'mq-put -m hi q' mq-sweep "$stored $prefix"
-meanwhile 'put, a take meanwhile' : 'mq-put -m hi q' 'mq-take q >$MOUT' \
-	'[ $RC = 0 ] || bad "put: $RC"; whole; kept $OUT; held_once $MOUT'
-
-# --- take: nothing is lost; what was printed is held, by one --------------------
-
-all_there='whole; kept put;'
-for from in singles bulk; do
-	eval "setup=\$$from"
-	for how in '' '-n 2' '-n 5'; do
-		killed "take $how of $from" "$setup" "mq-take $how q" \
-			"$all_there"' held_once $OUT'
-	done
-	failing "take -n 2 of $from" "$setup" 'mq-take -n 2 q' \
-		"$all_there"' [ $RC != 0 ] || [ -s $OUT ] || bad "0, but no receipt"'
-	for other in 'mq-take q' 'mq-take -n 2 q' 'mq-sweep'; do
-		meanwhile "take of $from, $other meanwhile" "$setup" 'mq-take -n 2 q' \
-			"$other >\$MOUT" "$all_there"' [ $RC = 0 ] || bad "take: $RC"
-			grep / $MOUT >other; held_once $OUT other'
-	done
-	killed "take --ack of $from" "$setup" 'mq-take --ack q' \
-		'whole; [ $RC != 0 ] || ! is_there 1 || bad "acked, but there";
-		for i in 2 3; do is_there $i || bad "lost: $i"; done'
+all_ways 'put into a new spool' 'echo hi >in' 'mq-put -s $D/spool -m hi q' "$stored"
+for how in '-l' '-b -l' '-S -l'; do
+	all_ways "put $how" "$with_queue seq 20 >in" "mq-put -s \$D/spool $how q <in" "$stored"
+done
+[ -n "$SHORT" ] || all_ways 'put -l of several files' "$with_queue seq 2500 >in" \
+	'mq-put -s $D/spool -l q <in' "$stored"
+for other in "$take q" 'mq-sweep -s $D/spool' 'mq-put -s $D/spool -m 2 q'; do
+	meanwhile "put, $other meanwhile" ': >in' 'mq-put -s $D/spool -m 1 q' "$other >\$MOUT" \
+		'whole; ok || bad "put: $RC"; confirmed "$OUT"; grep / "$MOUT" >other; held other'
 done
 
-# --- settling: what is said to be done is, the rest of the file is untouched ------
+# --- take: nothing is lost; what was printed is held, by one ---------------------------
 
-others='whole; for i in 1 3; do is_there $i || bad "lost: $i"; done;'
 for from in singles bulk; do
-	eval "setup=\$$from"
-	setup="$setup mq-take -n 3 q >taken"
-	run='r=$(sed -n 2p taken); mq-ack'
-	killed "ack out of $from" "$setup" "$run \$r" \
-		"$others"' [ $RC != 0 ] || ! is_there 2 || bad "acked, but there"'
-	killed "ack of $from as a whole" "$setup" 'mq-ack - <taken' \
-		'whole; for i in 1 2 3; do [ $RC != 0 ] || ! is_there $i || bad "acked, but there: $i"; done
-		[ "$(wc -l <put)" = 3 ] || is_there 4 || bad "lost: 4"'
-	failing "ack out of $from" "$setup" "$run \$r" \
-		"$others"' [ $RC != 0 ] || ! is_there 2 || bad "acked, but there"'
-	for how in '--retry' '--retry -d 1h' '-u' '-x 1h' '-K -m no'; do
-		killed "ack $how out of $from" "$setup" "$run $how \$r" "$others"' kept put'
+	[ $from = singles ] && setup=$singles || setup=$bulk
+	for n in 1 3 5; do
+		[ $from$n != singles5 ] || continue
+		all_ways "take -n $n of $from" "$setup" "$take -n $n q" \
+			"whole; are ready leased; told $n; ! ok || is $n leased"
 	done
-	killed "ack -t out of $from" "$setup" "$run -t other \$r" \
-		"$others"' n=$(cat ids.now; ids other); [ "$(echo "$n" | grep -cx "$(id_of 2)")" = 1 ] ||
-		[ "$(mq-ls other 2>/dev/null | wc -l)" = 1 ] || bad "lost on the way"'
-	meanwhile "ack out of $from, the same meanwhile" "$setup" "$run \$r" \
-		"$run \$r; echo \$? >\$MOUT" \
-		"$others"' is_there 2 && bad "acked, but there";
-		[ -z "$SC" ] || case $RC$(cat $MOUT) in 01 | 10) ;; *) bad "acked: $RC $(cat $MOUT)" ;; esac'
-	for other in 'mq-take -n 2 q' mq-sweep 'mq-ack -u $(sed -n 1p taken)' \
-		'mq-ack --retry $(sed -n 3p taken)'; do
-		meanwhile "ack out of $from, $other meanwhile" "$setup" "$run \$r" \
-			"$other >\$MOUT" "$others"' is_there 2 && bad "acked, but there"; [ $RC = 0 ]'
+	all_ways "take --ack of $from" "$setup" "$take --ack -n 2 q" \
+		'whole; for i in 1 2; do if ok; then is $i gone; else is $i ready leased gone; fi
+		done; is 3 ready; ! ok || [ "$(cat "$OUT")" = "$(seq 2)" ] || bad "acked: $(cat "$OUT")"'
+	old="$setup mq-take -n 2 -x 1ms q >taken; sleep 0.02;"
+	all_ways "take of $from, leases ran out" "$old" "$take -n 3 q" \
+		'whole; are ready leased; told 3'
+	for other in "$take q" "$take -n 3 q" "$take --ack q" 'mq-sweep -s $D/spool' \
+		'rm -f $D/spool/q/meter'; do
+		for state in ready old; do
+			[ $state = ready ] && s=$setup || s=$old
+			[ -z "$SHORT" ] || [ $state = ready ] || continue
+			meanwhile "take of $from ($state), $other meanwhile" "$s" "$take -n 2 q" \
+				"$other >\$MOUT" 'whole; grep / "$MOUT" >other; held "$OUT" other
+				case $(cat "$MOUT") in [0-9]) is $(cat "$MOUT") gone
+					are_but $(cat "$MOUT") ready leased ;; *) are ready leased ;; esac
+				[ -s "$OUT" ] || [ -s other ] || bad "nobody got one: $RC"'
+		done
+	done
+done
+all_ways 'take of what is due' 'seq 3 | mq-put -l -d 1ms q >put; sleep 0.02' "$take -n 2 q" \
+	'whole; are ready leased; told 2'
+
+# --- settling: what is said to be done is, the rest of the file is untouched ------------
+
+for from in singles bulk; do
+	[ $from = singles ] && setup=$singles || setup=$bulk
+	setup="$setup mq-take -n 3 q >taken;"
+	one="$setup sed -n 2p taken >two;"
+	# the shell reads the receipts; what it does is not counted before the exec
+	ack='mq-ack - <two'
+	all='mq-ack - <taken'
+	others='is 1 leased; is 3 leased;'
+	for how in '' '--retry -d 1h' '--retry -d 0' '-u' '-x 1h' '-K -m no'; do
+		case $how in
+		'') to=gone ;; *1h) to=later ;; *0 | -u) to=ready ;; -K*) to=dead ;;
+		esac
+		case $how in -x*) to=leased more='; ! ok || far' ;; *) more= ;; esac
+		all_ways "ack $how of one of $from" "$one" "${ack%% *} $how ${ack#* }" \
+			"whole; $others if ok; then is 2 $to; else is 2 leased $to; fi $more"
+		[ -z "$SHORT" ] || [ "$from" = bulk ] || continue
+		all_ways "ack $how of many of $from" "$setup" "${all%% *} $how ${all#* }" \
+			"whole; for i in 1 2 3; do if ok; then is \$i $to; else is \$i leased $to; fi $more; done
+			! grep -q '^[^ ]* ready [1-9]' now || [ $to = ready ] || bad 'ready, but tried'"
+	done
+	all_ways "ack -t of one of $from" "$one" 'mq-ack -t other - <two' \
+		"whole; $others"' c=$(cut -d " " -f 5 now now.other | grep -cx 2); [ $c = 1 ] ||
+		bad "message 2 is there $c times"; ! ok || is 2 gone'
+	all_ways "ack -t of many of $from" "$setup" 'mq-ack -t other - <taken' \
+		'whole; n=$(cut -d " " -f 5 now now.other | sort | uniq -u | wc -l)
+		[ $n = $(wc -l <put) ] || bad "not each once: $(cat now now.other)"
+		! ok || [ "$(wc -l <now.other)" = 3 ] || bad "not moved"'
+	meanwhile "ack of one of $from, the same meanwhile" "$one" "$ack" \
+		'mq-ack - <two; echo $? >$MOUT' \
+		"whole; $others is 2 gone"'; [ -z "$SC" ] ||
+		case $RC$(cat $MOUT) in 01 | 10) ;; *) bad "acked: $RC $(cat $MOUT)" ;; esac'
+	for other in "$take -n 2 q" 'mq-sweep -s $D/spool' 'sed -n 1p taken | mq-ack -u -' \
+		'sed -n 3p taken | mq-ack -' 'mq-ack -x 1h - <taken' 'rm -f $D/spool/q/meter'; do
+		case $other in *1p*) one_is='ready' ;; *) one_is=leased ;; esac
+		case $other in *3p*) three_is='gone leased' ;; *) three_is=leased ;; esac
+		for how in '' '--retry -d 1h' -u '-t other'; do
+			case $how in '') to=gone ;; *1h) to=later ;; -u) to=ready ;; -t*) to=gone ;; esac
+			case $how$other in -u*mq-take*) to='ready leased' ;; esac
+			[ -z "$SHORT" ] || [ "$how$from" = bulk ] || continue
+			meanwhile "ack $how of one of $from, $other meanwhile" "$one" \
+				"mq-ack $how - <two" "$other >\$MOUT" \
+				"whole; ok || bad \"ack: \$RC\"; is 2 $to; is 1 leased $one_is; is 3 $three_is
+				grep / \$MOUT >other; held other"
+		done
 	done
 done
 
-# --- the sweep itself: leases that ran out come back, once -------------------------
+# --- the sweep: leases that ran out come back, once; what is due is released -------------
 
 for from in singles bulk; do
-	eval "setup=\$$from"
-	setup="$setup mq-take -x 1ms -n 3 q >taken; sleep 0.1"
-	killed "sweep of $from" "$setup" mq-sweep "$all_there"
-	failing "sweep of $from" "$setup" mq-sweep "$all_there"
-	for other in 'mq-take -n 3 q' mq-sweep 'mq-ack - <taken'; do
-		meanwhile "sweep of $from, $other meanwhile" "$setup" mq-sweep "$other >\$MOUT" \
-			'whole; case $(cat $MOUT) in */*) kept put; held_once $MOUT ;; esac'
+	[ $from = singles ] && setup=$singles || setup=$bulk
+	setup="$setup mq-take -x 1ms -n 3 q >taken; sleep 0.02;"
+	all_ways "sweep of $from" "$setup" 'mq-sweep -s $D/spool' 'whole; are ready'
+	for other in "$take -n 3 q" 'mq-sweep -s $D/spool' 'mq-ack - <taken' \
+		'mq-ack -x 1h - <taken'; do
+		meanwhile "sweep of $from, $other meanwhile" "$setup" 'mq-sweep -s $D/spool' \
+			"$other >\$MOUT; echo \$? >ended" 'whole; ok || bad "sweep: $RC"
+			grep / "$MOUT" >other; held other
+			case "'"$other"'" in mq-ack\ -\ *) are ready gone
+				[ -z "$SC" ] || [ "$(cat ended)" != 0 ] || for i in 1 2 3; do is $i gone; done ;;
+			*) are ready leased ;; esac'
+	done
+done
+all_ways 'sweep of what is due' 'seq 3 | mq-put -l -d 1ms q >put; sleep 0.02' \
+	'mq-sweep -s $D/spool' 'whole; are ready'
+
+# --- the second fault: what a crash left half-way, met by another ---------------------
+
+# half N COMMAND: a setup in which COMMAND died after its Nth link or rename
+half() {
+	cat <<-EOF
+		export OUTER=\$D
+		crash-sweep -s linkat,renameat2 --after --from $1 --to $1 --dir "\$D" \
+			--setup '$use $bulk mq-take -n 4 q >taken; sed -n 2p taken >two;
+				sed -n 3p taken >three' \
+			--run 'exec $2' --check 'mv spool put taken two three "\$OUTER"' >half.log &&
+		[ -d spool ] || { cat half.log; exit 1; }
+		for f in taken two three; do
+			sed "s|.*/spool/|\$D/spool/|" \$f >new; mv new \$f
+		done
+	EOF
+}
+retry='mq-ack --retry -d 1h - <two'
+kept='whole; are ready leased later'
+for died in 1 2 4 5; do
+	[ -z "$SHORT" ] || [ $died -lt 4 ] || continue
+	setup=$(half $died "$retry")
+	all_ways "retry that died at $died, take" "$setup" "$take -n 5 q" "$kept; held \"\$OUT\""
+	all_ways "retry that died at $died, sweep" "$setup" 'mq-sweep -s $D/spool' "$kept"
+	all_ways "retry that died at $died, ack of its neighbour" "$setup" 'mq-ack - <three' \
+		'whole; are_but 3 ready leased later; if ok; then is 3 gone; else is 3 leased gone; fi'
+	all_ways "retry that died at $died, the same again" "$setup" "$retry" \
+		"$kept; ! ok || is 2 later"
+	for other in "$take q" 'mq-sweep -s $D/spool' 'mq-ack -x 1h - <three'; do
+		meanwhile "retry that died at $died, take, $other meanwhile" "$setup" \
+			"$take -n 5 q" "$other >\$MOUT" "$kept; grep / \$MOUT >other; held \"\$OUT\" other"
 	done
 done
 
