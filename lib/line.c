@@ -20,14 +20,15 @@ place_name(const char *s)
 }
 
 int
-line_join(struct queue *q, struct line *l, struct fault *f)
+line_join(struct queue *q, struct line *l, const char *where, struct fault *f)
 {
 	struct timespec ts;
 	struct stat st;
 	int dir;
 
+	l->dir = where;
 	for (int tries = 0; tries < 16; tries++) {
-		dir = queue_dir(q, "wait", true);
+		dir = queue_dir(q, where, true);
 		clock_gettime(CLOCK_REALTIME, &ts);
 		snprintf(l->name, sizeof l->name, "%016" PRIx64 ".%08x",
 		    (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec, (unsigned)getpid());
@@ -49,10 +50,11 @@ line_join(struct queue *q, struct line *l, struct fault *f)
 void
 line_leave(struct queue *q, struct line *l)
 {
-	int dir = queue_dir(q, "wait", false);
+	int dir;
 
 	if (l->fd < 0)
 		return;
+	dir = queue_dir(q, l->dir, false);
 	if (dir >= 0)
 		(void)unlinkat(dir, l->name, 0);
 	close(l->fd);
@@ -60,9 +62,9 @@ line_leave(struct queue *q, struct line *l)
 }
 
 bool
-line_alive(struct queue *q, const char *name)
+line_alive(struct queue *q, const char *where, const char *name)
 {
-	int dir = queue_dir(q, "wait", false), fd;
+	int dir = queue_dir(q, where, false), fd;
 	bool alive;
 
 	fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -100,13 +102,13 @@ line_before(struct queue *q, const struct line *l, char out[static LINE_NAME],
 	strlcpy(below, l->name, sizeof below);
 	for (;;) {
 		struct nearest n = { .mine = l->name, .below = below };
-		int dir = queue_dir(q, "wait", true);
+		int dir = queue_dir(q, l->dir, true);
 
 		if (dir < 0 || dir_each(dir, nearer, &n) < 0)
 			return queue_fault(q, f, "wait");
 		if (n.best[0] == '\0')
 			return 0;
-		if (line_alive(q, n.best)) {
+		if (line_alive(q, l->dir, n.best)) {
 			strlcpy(out, n.best, LINE_NAME);
 			return 1;
 		}
@@ -114,20 +116,34 @@ line_before(struct queue *q, const struct line *l, char out[static LINE_NAME],
 	}
 }
 
+struct sweeping {
+	struct queue *q;
+	const char *dir;
+};
+
 static int
 sweep_one(const char *name, void *arg)
 {
+	struct sweeping *s = arg;
+
 	if (place_name(name))
-		(void)line_alive(arg, name);
+		(void)line_alive(s->q, s->dir, name);
 	return 0;
 }
 
 int
 line_sweep(struct queue *q, struct fault *f)
 {
-	int dir = queue_dir(q, "wait", false);
+	static const char *const dirs[] = { "wait", "room" };
 
-	if (dir < 0)
-		return errno == ENOENT ? 0 : queue_fault(q, f, "wait");
-	return dir_each(dir, sweep_one, q) < 0 ? queue_fault(q, f, "wait") : 0;
+	for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+		struct sweeping s = { q, dirs[i] };
+		int dir = queue_dir(q, dirs[i], false);
+
+		if (dir < 0 && errno == ENOENT)
+			continue;
+		if (dir < 0 || dir_each(dir, sweep_one, &s) < 0)
+			return queue_fault(q, f, dirs[i]);
+	}
+	return 0;
 }

@@ -220,6 +220,22 @@ walk_places(struct queue *q, unsigned states, int (*fn)(const struct place *, vo
 	return r;
 }
 
+int
+walk_segment_of(struct queue *q, uint64_t seg, int (*fn)(const struct place *, void *),
+    void *arg, struct fault *f)
+{
+	struct walk w = { .q = q, .where = IN_NEW, .fn = fn, .arg = arg, .f = f };
+	char path[PLACE_DIR_SIZE], text[SEG_LEN + 1];
+	int r = 0;
+
+	segment_print(seg, text);
+	for (int p = 0; r == 0 && p < PRIORITIES; p++) {
+		snprintf(path, sizeof path, "new/%d/%s", p, text);
+		r = walk_dir(&w, path, walk_name);
+	}
+	return r;
+}
+
 /* --- in order -------------------------------------------------------------------- */
 
 struct places {

@@ -11,6 +11,9 @@
  * mean the directory, whatever has run out or is due. */
 int walk_places(struct queue *, unsigned states,
 	int (*fn)(const struct place *, void *), void *, struct fault *);
+/* Those in that segment, of all priorities. */
+int walk_segment_of(struct queue *, uint64_t seg,
+	int (*fn)(const struct place *, void *), void *, struct fault *);
 /* The same, oldest first: by SEQ over all directories. Memory for what lies in
  * cur/, later/ and done/, and for one segment. */
 int list_places(struct queue *, unsigned states,

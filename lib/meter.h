@@ -33,9 +33,16 @@ struct meter {
 	                                  * may hold something */
 	hint deadline;                   /* first bucket in cur/ */
 	hint due;                        /* first bucket in later/ */
+	hint dedup;                      /* first idempotency key to be forgotten */
 	_Atomic uint64_t back[10];       /* messages that came back, a priority */
 	_Atomic uint64_t put, taken, acked, retried, expired, buried, dropped,
 	    returned;                    /* messages since the meter was made */
+	/* under the lock, in a queue with a limit: what counts, see room.h */
+	uint64_t held, held_bytes;
+	uint64_t limit, limit_bytes;     /* those that it was counted under */
+	uint64_t recounted;              /* ms since 1970 */
+	_Atomic uint32_t blocked;        /* puts that wait for room, about */
+	uint64_t rate_next;              /* ns of CLOCK_BOOTTIME, see limit.h */
 };
 
 _Static_assert(sizeof(struct meter) <= METER_SIZE, "meter");

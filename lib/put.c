@@ -10,13 +10,17 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "dedup.h"
 #include "dir.h"
 #include "group.h"
+#include "hold.h"
 #include "message.h"
 #include "queue.h"
 #include "ready.h"
+#include "room.h"
 #include "sequence.h"
 #include "settle.h"
 #include "timed.h"
@@ -28,6 +32,7 @@ struct put {
 	size_t len, room;
 	uint32_t *ends;
 	uint32_t count, ends_room;
+	uint32_t part;                   /* the first so many are being put */
 };
 
 struct put *
@@ -154,7 +159,7 @@ write_tmp(struct put *p, const struct head *h, const struct place *tmp, struct f
 	int dir, fd, saved;
 	size_t len;
 
-	text = message_format(h, p->ends, p->count, p->body, p->len, &len);
+	text = message_format(h, p->ends, p->part, p->body, p->ends[p->part - 1], &len);
 	if (text == NULL && errno == EMSGSIZE)
 		return fault_set(f, ST_DATA, "attributes are over %d bytes", HEADER_MAX);
 	dir = text == NULL ? -1 : queue_dir(q, "tmp", true);
@@ -168,7 +173,7 @@ write_tmp(struct put *p, const struct head *h, const struct place *tmp, struct f
 	}
 	if (flock(fd, LOCK_EX) < 0 ||
 	    ((q->conf.mode & 077) != 0 && fchmod(fd, q->conf.mode) < 0) ||
-	    write_file(fd, text, len, p->body, p->len) < 0) {
+	    write_file(fd, text, len, p->body, p->ends[p->part - 1]) < 0) {
 		saved = errno;
 		(void)unlinkat(dir, name, 0);
 		close(fd);
@@ -185,7 +190,7 @@ goal_of(struct put *p, const struct name *n, int64_t now)
 {
 	struct place to = { .where = IN_NEW, .name = *n };
 
-	to.name.seq = sequence_next(p->q, p->count);
+	to.name.seq = sequence_next(p->q, n->count);
 	to.name.joins = n->group != 0 && n->due > now;
 	if (n->due > now) {
 		to.where = IN_LATER;
@@ -194,81 +199,254 @@ goal_of(struct put *p, const struct name *n, int64_t now)
 	return to;
 }
 
-/* It was visible for a moment: take it back where that is still possible. */
+/* It was visible for a moment: take it back where that is still possible. Not
+ * with an idempotency key: a repeat may have been told of it already. */
 static int
-withdraw(struct queue *q, const struct place *at, struct fault *f)
+withdraw(struct put *p, const struct place *at, struct fault *f)
 {
 	struct place gone = { .where = GONE, .name = at->name };
 	struct fault ignored;
 
-	return say(f, settle_carry(q, at, &gone, &ignored) == 1 ?
-	    "not stored" : "may be stored");
+	return say(f, p->spec->idempotency == NULL &&
+	    settle_carry(p->q, at, &gone, &ignored) == 1 ? "not stored" : "may be stored");
+}
+
+static bool
+synced(const struct put *p)
+{
+	return !p->spec->nosync && p->q->conf.sync;
 }
 
 static int
 flush(struct put *p, int fd, const struct place *at, struct fault *f)
 {
-	if (p->spec->nosync || !p->q->conf.sync)
-		return 0;
-	if (fsync(fd) == 0)
+	if (!synced(p) || fsync(fd) == 0)
 		return 0;
 	queue_fault(p->q, f, "fsync");
-	return withdraw(p->q, at, f);
+	return withdraw(p, at, f);
 }
 
 /* Somebody may have removed the queue under it. */
 static int
-still_there(struct queue *q, const struct place *at, struct fault *f)
+still_there(struct put *p, const struct place *at, struct fault *f)
 {
-	if (!queue_gone(q))
+	if (!queue_gone(p->q))
 		return 0;
-	fault_set(f, ST_NOQUEUE, "%s: the queue was removed meanwhile", q->name);
-	return withdraw(q, at, f);
+	fault_set(f, ST_NOQUEUE, "%s: the queue was removed meanwhile", p->q->name);
+	return withdraw(p, at, f);
 }
 
-/* The rename that makes it visible, for a message of no group. */
+/* The rename that makes it visible: published, from here it exists. */
 static int
-publish_plain(struct put *p, const struct place *tmp, struct place *to, int64_t now,
-    struct fault *f)
+publish_at(struct queue *q, const struct place *tmp, struct place *to, struct fault *f)
 {
 	int r;
 
-	*to = goal_of(p, &tmp->name, now);
-	timed_announce(p->q, to);
-	ready_announce(p->q, to, false);
-	r = queue_move(p->q, tmp, to, f);       /* published: from here it exists */
-	timed_announce(p->q, to);
-	ready_announce(p->q, to, false);
+	timed_announce(q, to);
+	ready_announce(q, to, false);
+	r = queue_move(q, tmp, to, f);
+	timed_announce(q, to);
+	ready_announce(q, to, false);
 	return r;
 }
 
-/* Of a group: its SEQ is given, and it joins, under the lock. */
+/* --- under the lock: groups, limits, idempotency keys ------------------------------ */
+
+enum published { AGAIN = 0, PUBLISHED = 1, FULL = 2, REPEATED = 3 };
+
 static int
-publish_grouped(struct put *p, const struct place *tmp, struct place *to, int64_t now,
+drop_oldest(struct queue *q, struct fault *f)
+{
+	struct place p, to;
+	int r = ready_least(q, &p, f);
+
+	if (r != 1)
+		return r;
+	to = settle_end(q, &p.name, OUT_DROPPED);
+	if (p.name.count == 1)
+		r = settle_carry(q, &p, &to, f);
+	else
+		r = hold_split(q, &p, p.name.first, p.name.first + 1, &to, NULL, f);
+	if (r == 1)
+		atomic_fetch_add(&q->meter->dropped, 1);
+	return r < 0 ? -1 : 1;
+}
+
+/* Reserves room for all of the part, or for none. PUBLISHED: it has, FULL, -1 */
+static int
+reserve(struct put *p, uint64_t *bytes, struct fault *f)
+{
+	for (;;) {
+		int64_t n = room_take(p->q, p->ends, p->part, true, bytes, f);
+		int r;
+
+		if (n != 0)
+			return n < 0 ? -1 : PUBLISHED;
+		if (p->q->conf.full != FULL_DROP_OLDEST ||
+		    !room_ever(p->q, p->part, p->ends[p->part - 1]))
+			return FULL;
+		r = drop_oldest(p->q, f);
+		if (r <= 0)
+			return r < 0 ? -1 : FULL;
+	}
+}
+
+/* Where it goes, under its group's rules. */
+static int
+publish_as(struct put *p, const struct place *tmp, struct place *goal, struct place *to,
     struct fault *f)
 {
+	if (goal->name.group != 0 && goal->where == IN_NEW)
+		return group_join(p->q, tmp, &goal->name, to, f);
+	*to = *goal;
+	return publish_at(p->q, tmp, to, f);
+}
+
+/* The first message with the key was written but not published when its putter
+ * died. 1 it is now, 0 it was torn and is gone, with its key; -1 */
+static int
+finish_first(struct put *p, struct place *tmp, const struct dedup *d, int64_t now,
+    struct fault *f)
+{
+	struct place goal = { .where = IN_NEW, .name = tmp->name }, to;
+	struct message *m = NULL;
+	int fd = place_open(p->q, tmp, O_RDONLY), r = 0;
+
+	if (fd < 0)
+		return queue_fault(p->q, f, "tmp");
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return fault_set(f, ST_TRYAGAIN, "%s: the first put with that key is "
+		    "under way", p->q->name);
+	}
+	if (message_read(fd, &m) == MESSAGE_OK && message_check(m) == MESSAGE_OK) {
+		goal.name.seq = d->seq;
+		if (goal.name.due > now) {
+			goal.where = IN_LATER;
+			goal.bucket = bucket_down(now, goal.name.due);
+			goal.name.joins = goal.name.group != 0;
+		}
+		r = publish_as(p, tmp, &goal, &to, f);
+	} else {
+		dedup_drop(p->q, p->spec->idempotency);
+		if (queue_unlink(p->q, tmp, f) < 0)
+			r = -1;
+	}
+	message_close(m);
+	return r;
+}
+
+/* REPEATED and *first, AGAIN: the key is new; -1 */
+static int
+look_for_repeat(struct put *p, struct id *first, int64_t now, struct fault *f)
+{
+	struct dedup d;
+	struct place tmp;
+	int r = dedup_look(p->q, p->spec->idempotency, now, &d, f);
+
+	if (r != 1)
+		return r;
+	*first = d.id;
+	r = dedup_find_tmp(p->q, d.id, &tmp, f);
+	if (r == 1)
+		r = finish_first(p, &tmp, &d, now, f);
+	else if (r == 0)
+		return REPEATED;
+	return r < 0 ? -1 : r == 1 ? REPEATED : AGAIN;
+}
+
+static int64_t
+window(const struct put *p, int64_t now)
+{
+	return p->spec->unique ? 0 : now + p->q->conf.dedup;
+}
+
+static bool
+has_key(const struct put *p)
+{
+	return p->spec->idempotency != NULL && (p->spec->unique || p->q->conf.dedup > 0);
+}
+
+static int
+publish_held(struct put *p, const struct place *tmp, struct place *to, struct id *first,
+    int64_t now, struct fault *f)
+{
 	struct place goal;
+	uint64_t bytes = 0;
+	int r = AGAIN;
+
+	if (has_key(p))
+		r = look_for_repeat(p, first, now, f);
+	if (r == AGAIN && room_limited(p->q)) {
+		r = reserve(p, &bytes, f);
+		r = r == PUBLISHED ? AGAIN : r;
+	}
+	if (r != AGAIN)
+		return r;
+	goal = goal_of(p, &tmp->name, now);
+	if (has_key(p) && dedup_note(p->q, p->spec->idempotency, &(struct dedup){
+	    tmp->name.id, window(p, now), goal.name.seq }, f) < 0)
+		r = -1;
+	else
+		r = publish_as(p, tmp, &goal, to, f);
+	if (r != PUBLISHED && has_key(p))
+		dedup_drop(p->q, p->spec->idempotency);
+	if (r != PUBLISHED && room_limited(p->q))
+		room_give(p->q, p->part, bytes);
+	return r;
+}
+
+static int
+publish_locked(struct put *p, const struct place *tmp, struct place *to, struct id *first,
+    int64_t now, struct fault *f)
+{
 	int r;
 
 	if (queue_lock(p->q, f) < 0)
 		return -1;
-	goal = goal_of(p, &tmp->name, now);
-	if (goal.where == IN_LATER) {
-		*to = goal;
-		timed_announce(p->q, to);
-		r = queue_move(p->q, tmp, to, f);
-		timed_announce(p->q, to);
-	} else {
-		r = group_join(p->q, tmp, &goal.name, to, f);
-	}
+	/* a sweep may have taken it for a dead one's before its lock was had */
+	r = queue_has(p->q, tmp) ? publish_held(p, tmp, to, first, now, f) : AGAIN;
 	queue_unlock(p->q);
 	return r;
 }
 
-/* 1 published and flushed; 0 the sweep took the file in tmp/ for a dead
- * writer's: start again; -1 */
+/* --- one file --------------------------------------------------------------------------- */
+
+/* The repeat is confirmed only when the first is durable. */
 static int
-publish(struct put *p, struct head *h, struct name *n, int64_t now, struct fault *f)
+flush_first(struct put *p, struct id id, struct fault *f)
+{
+	struct dedup d;
+	struct place at;
+	int r, fd;
+
+	if (!synced(p))
+		return 0;
+	if (queue_lock(p->q, f) < 0)
+		return -1;
+	r = dedup_look(p->q, p->spec->idempotency, 0, &d, f);
+	if (r == 1 && id_equal(d.id, id))
+		r = dedup_find(p->q, id, d.seq, &at, f);
+	fd = r == 1 ? place_open(p->q, &at, O_RDONLY) : -1;
+	queue_unlock(p->q);
+	if (r < 0)
+		return -1;
+	if (fd < 0)
+		return 0;                /* it was durable enough to be settled */
+	r = fsync(fd);
+	if (r < 0) {
+		queue_fault(p->q, f, "fsync");
+		say(f, "may be stored");
+	}
+	close(fd);
+	return r;
+}
+
+/* PUBLISHED (and flushed), AGAIN: the sweep took the file in tmp/ for a dead
+ * writer's; FULL, REPEATED, -1 */
+static int
+publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t now,
+    struct fault *f)
 {
 	struct place tmp = { .where = IN_TMP, .name = *n }, to;
 	struct fault ignored;
@@ -277,59 +455,177 @@ publish(struct put *p, struct head *h, struct name *n, int64_t now, struct fault
 	fd = write_tmp(p, h, &tmp, f);
 	if (fd < 0)
 		return say(f, "not stored");
-	r = n->group != 0 ? publish_grouped(p, &tmp, &to, now, f) :
-	    publish_plain(p, &tmp, &to, now, f);
-	if (r == 1) {
+	if (n->group != 0 || has_key(p) || room_limited(p->q)) {
+		r = publish_locked(p, &tmp, &to, first, now, f);
+	} else {
+		to = goal_of(p, n, now);
+		r = publish_at(p->q, &tmp, &to, f);
+	}
+	if (r == PUBLISHED) {
 		flock(fd, LOCK_UN);
-		if (flush(p, fd, &to, f) < 0 || still_there(p->q, &to, f) < 0)
+		if (flush(p, fd, &to, f) < 0 || still_there(p, &to, f) < 0)
 			r = -1;
 		else
-			atomic_fetch_add(&p->q->meter->put, p->count);
-	} else if (r < 0) {
+			atomic_fetch_add(&p->q->meter->put, p->part);
+	} else {
 		(void)queue_unlink(p->q, &tmp, &ignored);
-		say(f, "not stored");
+		if (r < 0)
+			say(f, "not stored");
 	}
 	close(fd);
+	if (r == REPEATED && flush_first(p, *first, f) < 0)
+		r = -1;
 	return r;
 }
 
 static int
-commit(struct put *p, struct id *first, struct fault *f)
+publish_part(struct put *p, struct put_done *done, struct fault *f)
 {
-	const struct conf *c = queue_conf(p->q, f);
 	struct head head = p->spec->head;
-	struct name n = { .seq = SEQ_NONE, .count = p->count, .ranged = p->count > 1,
-		.priority = p->spec->priority, .due = p->spec->due,
-		.group = head.key != NULL ? group_hash(head.key) : 0 };
+	const struct conf *c = &p->q->conf;
 	int64_t now = now_ms();
+	struct name n = { .seq = SEQ_NONE, .count = p->part, .ranged = p->part > 1,
+		.priority = p->spec->priority, .due = p->spec->due > now ? p->spec->due : 0,
+		.group = head.key != NULL ? group_hash(head.key) : 0 };
 
-	if (c == NULL || queue_ready(p->q, f) < 0)
-		return -1;
-	if (n.due <= now)
-		n.due = 0;
 	n.expiry = p->spec->expiry != 0 ? p->spec->expiry : c->ttl > 0 ? now + c->ttl : 0;
 	for (int tries = 0; tries < 16; tries++) {
 		int r;
 
-		n.id = head.id = id_new(now);
+		n.id = done->first = head.id = id_new(now);
 		head.time = now;
-		r = publish(p, &head, &n, now, f);
-		if (r != 0) {
-			*first = n.id;
-			return r < 0 ? -1 : 0;
-		}
+		r = publish(p, &head, &n, &done->first, now, f);
+		if (r != AGAIN)
+			return r;
 	}
 	errno = EAGAIN;
 	queue_fault(p->q, f, "tmp");
 	return say(f, "not stored");
 }
 
-int
-put_commit(struct put *p, struct id *first, struct fault *f)
-{
-	int r = p->count == 0 ? 0 : commit(p, first, f);
+/* --- waiting for room ---------------------------------------------------------------------- */
 
-	p->count = 0;
-	p->len = 0;
+static int
+full(struct put *p, struct fault *f)
+{
+	if (!room_ever(p->q, p->part, p->ends[p->part - 1]))
+		return fault_set(f, ST_DATA, "%s: more than the queue may ever hold "
+		    "(not stored)", p->q->name);
+	return fault_set(f, ST_TRYAGAIN, "%s: the queue is full (not stored)", p->q->name);
+}
+
+static int64_t
+patience(const struct put *p)
+{
+	if (p->spec->wait != WAIT_CONF)
+		return p->spec->wait;
+	return p->q->conf.full == FULL_BLOCK ? WAIT_ENDLESS : 0;
+}
+
+static int64_t
+clock_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* As much of it as may fit, to begin with; at least one. */
+static void
+choose_part(struct put *p)
+{
+	uint64_t limit = p->q->conf.limit, held = p->q->meter->held;
+
+	p->part = p->count;
+	if (p->spec->batch || limit == 0)
+		return;
+	if (held >= limit)
+		p->part = 1;
+	else if (limit - held < p->part)
+		p->part = (uint32_t)(limit - held);
+}
+
+static int
+try_parts(struct put *p, struct put_done *done, struct fault *f)
+{
+	int r;
+
+	if (queue_conf(p->q, f) == NULL || queue_ready(p->q, f) < 0)
+		return -1;
+	choose_part(p);
+	r = publish_part(p, done, f);
+	while (r == FULL && p->part > 1 && !p->spec->batch) {
+		p->part /= 2;
+		r = publish_part(p, done, f);
+	}
 	return r;
+}
+
+static int
+wait_for_room(struct put *p, struct put_done *done, int64_t most, struct fault *f)
+{
+	int64_t until = most == WAIT_ENDLESS ? INT64_MAX : clock_ms() + most;
+	struct room_wait *w = room_wait_begin(p->q, f);
+	int r = w == NULL ? -1 : FULL;
+
+	while (r == FULL) {
+		int64_t left = until - clock_ms();
+
+		if (room_wait_turn(w))
+			r = try_parts(p, done, f);
+		if (r != FULL)
+			break;
+		if (left <= 0 || !room_ever(p->q, p->part, p->ends[p->part - 1]))
+			break;
+		room_wait_sleep(w, left < INT32_MAX ? (int)left : INT32_MAX);
+	}
+	room_wait_end(w);
+	return r;
+}
+
+/* What was put goes, the rest comes to the front. */
+static void
+shift(struct put *p)
+{
+	uint32_t gone = p->part < p->count ? p->ends[p->part - 1] : (uint32_t)p->len;
+
+	memmove(p->body, p->body + gone, p->len - gone);
+	p->len -= gone;
+	p->count -= p->part;
+	for (uint32_t k = 0; k < p->count; k++)
+		p->ends[k] = p->ends[k + p->part] - gone;
+}
+
+int
+put_commit(struct put *p, struct put_done *done, struct fault *f)
+{
+	int64_t most;
+	int r;
+
+	*done = (struct put_done){ .count = 0 };
+	if (p->count == 0)
+		return 0;
+	if (queue_conf(p->q, f) == NULL || queue_ready(p->q, f) < 0) {
+		p->count = 0;
+		p->len = 0;
+		return -1;
+	}
+	most = patience(p);
+	/* others wait already: after them */
+	r = most != 0 && room_limited(p->q) && atomic_load(&p->q->meter->blocked) > 0 ?
+	    FULL : try_parts(p, done, f);
+	if (r == FULL && most != 0)
+		r = wait_for_room(p, done, most, f);
+	if (r == FULL)
+		r = full(p, f);
+	if (r < 0) {
+		p->count = 0;
+		p->len = 0;
+		return -1;
+	}
+	done->repeat = r == REPEATED;
+	done->count = done->repeat ? 0 : p->part;
+	shift(p);
+	return 0;
 }

@@ -339,3 +339,22 @@ ready_next(struct queue *q, bool full, struct place *out, struct fault *f)
 	out->where = IN_NEW;
 	return name_parse(name, &out->name) ? 1 : ready_next(q, full, out, f);
 }
+
+int
+ready_least(struct queue *q, struct place *out, struct fault *f)
+{
+	char name[NAME_SIZE];
+	int r = 0;
+
+	list_begin(q);
+	for (int p = PRIORITIES - 1; p >= 0 && r == 0; p--)
+		r = scan_priority(q, p, true, f);
+	if (r == 1) {
+		heap_pop(&q->ready, name);
+		memset(out, 0, sizeof *out);
+		out->where = IN_NEW;
+		name_parse(name, &out->name);
+	}
+	q->ready.valid = false;
+	return r;
+}

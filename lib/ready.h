@@ -12,6 +12,8 @@
  * Each is given once until the directory is read again; it may be gone when
  * the caller gets to it. `full`: look at every segment, whatever the hints. */
 int ready_next(struct queue *, bool full, struct place *out, struct fault *);
+/* The oldest of the least urgent priority that has any: 1, 0, -1 */
+int ready_least(struct queue *, struct place *out, struct fault *);
 /* The candidate's rest, after its head was taken. */
 void ready_again(struct queue *, const struct place *);
 /* Forget the candidates read before. */

@@ -3,6 +3,7 @@
 
 #include "group.h"
 #include "ready.h"
+#include "room.h"
 #include "timed.h"
 #include "why.h"
 
@@ -92,12 +93,32 @@ carry_grouped(struct queue *q, const struct place *from, const struct place *to,
 	return r;
 }
 
+/* In a queue with a limit what comes or goes is counted, under the lock. */
+static int
+carry_counted(struct queue *q, const struct place *from, const struct place *to,
+    struct fault *f)
+{
+	uint64_t bytes;
+	int r;
+
+	if (queue_lock(q, f) < 0)
+		return -1;
+	bytes = room_bytes(q, from);
+	r = from->name.group != 0 ? carry_grouped(q, from, to, f) : carry(q, from, to, f);
+	if (r == 1)
+		room_moved(q, from->where, to->where, from->name.count, bytes);
+	queue_unlock(q);
+	return r;
+}
+
 int
 settle_carry(struct queue *q, const struct place *from, const struct place *to,
     struct fault *f)
 {
 	int r;
 
+	if (room_limited(q) && room_counts(from->where) != room_counts(to->where))
+		return carry_counted(q, from, to, f);
 	if (from->name.group != 0)
 		return carry_grouped(q, from, to, f);
 	if (from->name.count == 1)

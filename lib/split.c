@@ -13,6 +13,7 @@
 #include "dir.h"
 #include "hold.h"
 #include "message.h"
+#include "room.h"
 
 /* --- where no link can be had (EMLINK, or a file one may not link): a copy ---- */
 
@@ -223,8 +224,8 @@ hold_split_first(struct queue *q, const struct place *from, struct place *to,
 	return split_end(q, from, first, first + 1, to, stay, f);
 }
 
-int
-hold_split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
+static int
+split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
     struct place *to, struct place *rest, struct fault *f)
 {
 	uint32_t first = from->name.first, end = first + from->name.count;
@@ -249,5 +250,23 @@ hold_split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
 	}
 	if (r == 1 && rest != NULL)
 		*rest = lower;
+	return r;
+}
+
+int
+hold_split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
+    struct place *to, struct place *rest, struct fault *f)
+{
+	struct place part = *from;
+	uint64_t bytes = 0;
+	int r;
+
+	part.name.first = lo;
+	part.name.count = hi - lo;
+	if (room_counts(from->where) != room_counts(to->where))
+		bytes = room_bytes_of(q, from, &part);
+	r = split(q, from, lo, hi, to, rest, f);
+	if (r == 1)
+		room_moved(q, from->where, to->where, hi - lo, bytes);
 	return r;
 }

@@ -120,11 +120,17 @@ void head_free(struct head *);           /* what it points to */
 
 /* --- put ----------------------------------------------------------------- */
 
+enum { WAIT_CONF = -2, WAIT_ENDLESS = -1 };
+
 struct put_spec {
 	struct head head;                /* id and time are set by the put */
 	int priority;
 	int64_t due;                     /* not before; 0: at once */
 	int64_t expiry;                  /* 0: the queue's ttl */
+	int64_t wait;                    /* for room, ms; WAIT_ENDLESS; WAIT_CONF:
+	                                  * as the queue's full= says */
+	const char *idempotency;         /* key, or NULL; with one message alone */
+	bool unique;                     /* its window: as long as the first is there */
 	bool nosync;                     /* -S */
 	bool batch;                      /* -b: one file whatever its size */
 };
@@ -139,10 +145,19 @@ int put_add(struct put *, const void *body, size_t len, struct fault *);
 /* Would a further message of `len` bytes need a further file? */
 bool put_full(const struct put *, size_t len);
 uint32_t put_count(const struct put *);
-/* Publishes what was added and flushes it once; *first is the id of the first
- * message, the others follow. Then the put is empty and may be used again.
- * After a failure it is empty too; fault says `not stored` or `may be stored`. */
-int put_commit(struct put *, struct id *first, struct fault *);
+
+struct put_done {
+	struct id first;                 /* the others follow */
+	uint32_t count;                  /* how many were put */
+	bool repeat;                     /* nothing: `first` was put before */
+};
+
+/* Publishes what was added and flushes it once. In a queue with a limit it may
+ * be only the first part of it, at least one: the rest stays in the put, for
+ * the next call. Waits for room if the spec or the queue says so; 75 if there
+ * is none. After a failure the put is empty; fault says `not stored` or `may
+ * be stored`. */
+int put_commit(struct put *, struct put_done *, struct fault *);
 void put_end(struct put *);
 
 /* --- take and settle ------------------------------------------------------ */

@@ -64,7 +64,7 @@ top_entry(const char *name, void *arg)
 {
 	static const char *const known[] = { "tmp", "new", "cur", "later", "dlq", "why",
 		"done", "grp", "lock", "hold", "sub", "out", "dedup", "obj", "conf",
-		"meter", "wait", "single", NULL };
+		"meter", "wait", "room", "single", NULL };
 
 	if (!one_of(name, known))
 		say(arg, "%s: stray entry", name);

@@ -255,7 +255,7 @@ spot_settle(struct waiter *w, struct spot *s, struct fault *f)
 		s->before = watch_path(w, path, IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF);
 		if (s->before < 0 && errno != ENOENT)
 			return 0;
-		if (line_alive(s->q, before))    /* it did not go before the watch stood */
+		if (line_alive(s->q, "wait", before))    /* it did not go before the watch stood */
 			return 0;
 	}
 }
@@ -268,7 +268,7 @@ spot_arm(struct waiter *w, struct spot *s, struct fault *f)
 	if (r <= 0)
 		return r;
 	if (s->line.fd < 0) {
-		if (line_join(s->q, &s->line, f) < 0)
+		if (line_join(s->q, &s->line, "wait", f) < 0)
 			return -1;
 		return spot_settle(w, s, f);
 	}

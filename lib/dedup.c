@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: ISC */
+#include "dedup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "dir.h"
+#include "list.h"
+
+#define TARGET_SIZE 4096
+#define HASH_LEN 32
+#define HH_DIR 16
+
+static void
+key_place(const char *key, char dir[static HH_DIR], char name[static HASH_LEN + 1])
+{
+	XXH128_hash_t h = XXH3_128bits(key, strlen(key));
+
+	snprintf(name, HASH_LEN + 1, "%016" PRIx64 "%016" PRIx64, h.high64, h.low64);
+	snprintf(dir, HH_DIR, "dedup/%.2s", name);
+}
+
+static bool
+target_number(const char **s, uint64_t *out)
+{
+	char text[24];
+	size_t n = strcspn(*s, " ");
+
+	if (n >= sizeof text || (*s)[n] != ' ')
+		return false;
+	memcpy(text, *s, n);
+	text[n] = '\0';
+	*s += n + 1;
+	return number_parse(text, INT64_MAX, out);
+}
+
+/* *key points into the target. */
+static bool
+target_parse(const char *s, struct dedup *d, const char **key)
+{
+	uint64_t expiry;
+
+	if (strlen(s) < ID_LEN + 1 || !id_parse(s, &d->id) || s[ID_LEN] != ' ')
+		return false;
+	s += ID_LEN + 1;
+	if (!target_number(&s, &expiry) || !target_number(&s, &d->seq))
+		return false;
+	d->expiry = (int64_t)expiry;
+	*key = s;
+	return true;
+}
+
+/* 1, 0 no such link or not ours, -1 with errno */
+static int
+target_read(int dir, const char *name, char text[static TARGET_SIZE], struct dedup *d,
+    const char **key)
+{
+	ssize_t n = readlinkat(dir, name, text, TARGET_SIZE - 1);
+
+	if (n < 0)
+		return errno == ENOENT || errno == EINVAL ? 0 : -1;
+	text[n] = '\0';
+	return target_parse(text, d, key);
+}
+
+/* --- where the first message is -------------------------------------------------- */
+
+struct seek {
+	struct id id;
+	struct place at;
+};
+
+static int
+seek_place(const struct place *p, void *arg)
+{
+	struct seek *s = arg;
+	int64_t k = id_offset(p->name.id, s->id, p->name.first + p->name.count);
+
+	if (k < (int64_t)p->name.first)
+		return 0;
+	s->at = *p;
+	return 1;
+}
+
+int
+dedup_find(struct queue *q, struct id id, uint64_t seq, struct place *at, struct fault *f)
+{
+	struct seek s = { .id = id };
+	int r = walk_segment_of(q, seq >> SEG_BITS, seek_place, &s, f);
+
+	if (r == 0)
+		r = walk_places(q, LEASED | LATER | BLOCKED, seek_place, &s, f);
+	/* it may have moved back meanwhile */
+	if (r == 0)
+		r = walk_segment_of(q, seq >> SEG_BITS, seek_place, &s, f);
+	*at = s.at;
+	return r;
+}
+
+static int
+seek_tmp(const char *text, void *arg)
+{
+	struct seek *s = arg;
+	struct place p = { .where = IN_TMP };
+
+	if (!name_parse(text, &p.name) || p.name.seq != SEQ_NONE ||
+	    !id_equal(p.name.id, s->id))
+		return 0;
+	s->at = p;
+	return 1;
+}
+
+int
+dedup_find_tmp(struct queue *q, struct id id, struct place *at, struct fault *f)
+{
+	struct seek s = { .id = id };
+	int dir = queue_dir(q, "tmp", true);
+	int r = dir < 0 ? -1 : dir_each(dir, seek_tmp, &s);
+
+	*at = s.at;
+	return r < 0 ? queue_fault(q, f, "tmp") : r;
+}
+
+/* --- keys --------------------------------------------------------------------------- */
+
+static int
+live(struct queue *q, const struct dedup *d, int64_t now, struct fault *f)
+{
+	struct place at;
+	int r;
+
+	if (d->expiry != 0)
+		return d->expiry > now;
+	r = dedup_find_tmp(q, d->id, &at, f);
+	return r != 0 ? r : dedup_find(q, d->id, d->seq, &at, f);
+}
+
+int
+dedup_look(struct queue *q, const char *key, int64_t now, struct dedup *out,
+    struct fault *f)
+{
+	char dir[HH_DIR], name[HASH_LEN + 1], text[TARGET_SIZE];
+	const char *noted;
+	int fd, r;
+
+	key_place(key, dir, name);
+	fd = queue_dir(q, dir, false);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : queue_fault(q, f, "dedup");
+	r = target_read(fd, name, text, out, &noted);
+	if (r < 0)
+		return queue_fault(q, f, "dedup");
+	if (r == 0 || strcmp(noted, key) != 0)   /* another key of the same hash */
+		return 0;
+	return live(q, out, now, f);
+}
+
+int
+dedup_note(struct queue *q, const char *key, const struct dedup *d, struct fault *f)
+{
+	char dir[HH_DIR], name[HASH_LEN + 1], target[TARGET_SIZE], id[ID_LEN + 1];
+	int fd;
+
+	key_place(key, dir, name);
+	id_print(d->id, id);
+	snprintf(target, sizeof target, "%s %" PRId64 " %" PRIu64 " %s", id, d->expiry,
+	    d->seq, key);
+	fd = queue_dir(q, dir, true);
+	if (fd < 0)
+		return queue_fault(q, f, "dedup");
+	if (unlinkat(fd, name, 0) < 0 && errno != ENOENT)        /* one that is over */
+		return queue_fault(q, f, "dedup");
+	if (symlinkat(target, fd, name) < 0)
+		return queue_fault(q, f, "dedup");
+	if (d->expiry != 0)
+		hint_lower(&q->meter->dedup, (uint64_t)d->expiry);
+	return 0;
+}
+
+void
+dedup_drop(struct queue *q, const char *key)
+{
+	char dir[HH_DIR], name[HASH_LEN + 1];
+	int fd;
+
+	key_place(key, dir, name);
+	fd = queue_dir(q, dir, false);
+	if (fd >= 0)
+		(void)unlinkat(fd, name, 0);
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+struct keys {
+	struct queue *q;
+	int dir;
+	char path[HH_DIR];
+	int (*fn)(struct keys *, const char *name, const struct dedup *);
+	struct id id;                    /* looked for */
+	char found[HH_DIR + HASH_LEN + 2];
+	int64_t now;
+	bool dry;
+	uint64_t n;
+	uint64_t next;
+	struct fault *f;
+};
+
+static int
+each_key(const char *name, void *arg)
+{
+	struct keys *k = arg;
+	char text[TARGET_SIZE];
+	struct dedup d;
+	const char *key;
+
+	if (strlen(name) != HASH_LEN || target_read(k->dir, name, text, &d, &key) != 1)
+		return 0;
+	return k->fn(k, name, &d);
+}
+
+static int
+each_bucket(const char *name, void *arg)
+{
+	struct keys *k = arg;
+	int r;
+
+	if (strlen(name) != 2)
+		return 0;
+	snprintf(k->path, sizeof k->path, "dedup/%.2s", name);
+	k->dir = dir_open(k->q->fd, k->path);
+	if (k->dir < 0)
+		return errno == ENOENT ? 0 : -1;
+	r = dir_each(k->dir, each_key, k);
+	close(k->dir);
+	return r;
+}
+
+static int
+each(struct keys *k)
+{
+	int fd = dir_open(k->q->fd, "dedup"), r;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	r = dir_each(fd, each_bucket, k);
+	close(fd);
+	return r;
+}
+
+static int
+names_it(struct keys *k, const char *name, const struct dedup *d)
+{
+	if (!id_equal(d->id, k->id))
+		return 0;
+	snprintf(k->found, sizeof k->found, "%s/%s", k->path, name);
+	return 1;
+}
+
+int
+dedup_names(struct queue *q, struct id id, char *path, size_t size)
+{
+	struct keys k = { .q = q, .fn = names_it, .id = id };
+	int r = each(&k);
+
+	if (r == 1)
+		snprintf(path, size, "%s", k.found);
+	return r;
+}
+
+static int
+forget(struct keys *k, const char *name, const struct dedup *d)
+{
+	struct fault f;
+	int r = live(k->q, d, k->now, &f);
+
+	if (r == 0) {
+		k->n++;
+		if (!k->dry)
+			(void)unlinkat(k->dir, name, 0);
+	} else if (d->expiry != 0 && (uint64_t)d->expiry < k->next) {
+		k->next = (uint64_t)d->expiry;
+	} else if (d->expiry == 0) {
+		k->next = (uint64_t)k->now;      /* look again next time */
+	}
+	return 0;
+}
+
+int
+dedup_sweep(struct queue *q, int64_t now, bool dry, uint64_t *n, struct fault *f)
+{
+	struct keys k = { .q = q, .fn = forget, .now = now, .dry = dry, .next = HINT_NONE };
+	uint64_t raw = atomic_load(&q->meter->dedup);
+
+	if (hint_value(raw) > (uint64_t)now)
+		return 0;
+	if (each(&k) < 0)
+		return queue_fault(q, f, "dedup");
+	*n += k.n;
+	if (!dry)
+		hint_raise(&q->meter->dedup, raw, k.next);
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * dedup: idempotency keys. dedup/HH/HASH (XXH3-128 of the key) is a symbolic
+ * link whose target is
+ *
+ *	UUID EXPIRY SEQ KEY
+ *
+ * of the first message put with it: no inode of its own is needed for its
+ * data, and it is made by one call. EXPIRY in ms since 1970; 0: as long as the
+ * message is there (--unique). All under the queue's lock. */
+#ifndef MQ_DEDUP_H
+#define MQ_DEDUP_H
+
+#include "queue.h"
+
+struct dedup {
+	struct id id;
+	int64_t expiry;
+	uint64_t seq;
+};
+
+/* 1 and *out: a message with that key counts as put; 0: none does; -1 */
+int dedup_look(struct queue *, const char *key, int64_t now, struct dedup *out,
+	struct fault *);
+/* Notes the key, in place of one whose time is over. -1 */
+int dedup_note(struct queue *, const char *key, const struct dedup *, struct fault *);
+void dedup_drop(struct queue *, const char *key);
+/* Is there any key that names this message? 1, 0, -1 with errno. Reads them all. */
+int dedup_names(struct queue *, struct id, char *hash_path, size_t size);
+/* Forgets what is over; adds how many to *n. Skips all where the meter says
+ * that none is due. */
+int dedup_sweep(struct queue *, int64_t now, bool dry, uint64_t *n, struct fault *);
+
+/* Where the message is, if it is ready, leased, blocked or later: by its SEQ,
+ * without reading all of new/. 1, 0, -1 */
+int dedup_find(struct queue *, struct id, uint64_t seq, struct place *, struct fault *);
+/* The same in tmp/: written, and not published yet. */
+int dedup_find_tmp(struct queue *, struct id, struct place *, struct fault *);
+
+#endif

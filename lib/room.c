@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: ISC */
+#include "room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "dir.h"
+#include "line.h"
+#include "list.h"
+#include "message.h"
+
+#define RECOUNT_MS 1000          /* not more often: it reads all names */
+#define SLEEP_MS 10000           /* a safety net against missed events */
+#define BLIND_MS 200             /* where inotify cannot be had */
+
+bool
+room_limited(const struct queue *q)
+{
+	return q->conf.limit > 0 || q->conf.limit_bytes > 0;
+}
+
+bool
+room_counts(enum where w)
+{
+	return w == IN_NEW || w == IN_CUR || w == IN_LATER || w == IN_GRP;
+}
+
+uint64_t
+room_bytes(struct queue *q, const struct place *p)
+{
+	return room_bytes_of(q, p, p);
+}
+
+uint64_t
+room_bytes_of(struct queue *q, const struct place *at, const struct place *p)
+{
+	uint64_t start, ignored, end = 0, n = 0;
+	struct message *m = NULL;
+	int fd;
+
+	if (q->conf.limit_bytes == 0)
+		return 0;
+	fd = place_open(q, at, O_RDONLY);
+	if (fd < 0 || message_read(fd, &m) != MESSAGE_OK)
+		return 0;
+	if (message_bounds(m, p->name.first, &start, &ignored) &&
+	    message_bounds(m, p->name.first + p->name.count - 1, &ignored, &end))
+		n = end - start;
+	message_close(m);
+	return n;
+}
+
+/* --- counting ----------------------------------------------------------------- */
+
+struct recount {
+	struct queue *q;
+	uint64_t count, bytes;
+};
+
+static int
+recount_place(const struct place *p, void *arg)
+{
+	struct recount *r = arg;
+
+	r->count += p->name.count;
+	r->bytes += room_bytes(r->q, p);
+	return 0;
+}
+
+int
+room_recount(struct queue *q, struct fault *f)
+{
+	struct recount r = { .q = q };
+
+	if (walk_places(q, READY | LEASED | LATER | BLOCKED, recount_place, &r, f) < 0)
+		return -1;
+	q->meter->held = r.count;
+	q->meter->held_bytes = r.bytes;
+	q->meter->limit = q->conf.limit;
+	q->meter->limit_bytes = q->conf.limit_bytes;
+	q->meter->recounted = (uint64_t)now_ms();
+	return 0;
+}
+
+/* The counts were kept under other limits, or none. */
+static bool
+stale(const struct queue *q)
+{
+	return q->meter->limit != q->conf.limit ||
+	    q->meter->limit_bytes != q->conf.limit_bytes;
+}
+
+static bool
+fits(const struct queue *q, uint64_t count, uint64_t bytes)
+{
+	const struct conf *c = &q->conf;
+
+	return (c->limit == 0 || q->meter->held + count <= c->limit) &&
+	    (c->limit_bytes == 0 || q->meter->held_bytes + bytes <= c->limit_bytes);
+}
+
+bool
+room_ever(const struct queue *q, uint64_t count, uint64_t bytes)
+{
+	const struct conf *c = &q->conf;
+
+	return (c->limit == 0 || count <= c->limit) &&
+	    (c->limit_bytes == 0 || bytes <= c->limit_bytes);
+}
+
+static uint32_t
+how_many(const struct queue *q, const uint32_t *ends, uint32_t count, bool all)
+{
+	if (fits(q, count, ends[count - 1]))
+		return count;
+	if (all)
+		return 0;
+	for (uint32_t n = count - 1; n > 0; n--)
+		if (fits(q, n, ends[n - 1]))
+			return n;
+	return 0;
+}
+
+int64_t
+room_take(struct queue *q, const uint32_t *ends, uint32_t count, bool all,
+    uint64_t *bytes, struct fault *f)
+{
+	uint64_t since = (uint64_t)now_ms() - q->meter->recounted;
+	uint32_t n;
+
+	if (stale(q) && room_recount(q, f) < 0)
+		return -1;
+	n = how_many(q, ends, count, all);
+	if (n == 0 && since >= RECOUNT_MS) {     /* also if the clock went back */
+		if (room_recount(q, f) < 0)
+			return -1;
+		n = how_many(q, ends, count, all);
+	}
+	if (n == 0)
+		return 0;
+	*bytes = ends[n - 1];
+	q->meter->held += n;
+	q->meter->held_bytes += *bytes;
+	return n;
+}
+
+static void
+ring(struct queue *q)
+{
+	int dir = queue_dir(q, "room", false);
+
+	if (dir >= 0)
+		(void)utimensat(dir, "bell", NULL, 0);
+}
+
+void
+room_give(struct queue *q, uint64_t count, uint64_t bytes)
+{
+	struct meter *m = q->meter;
+
+	m->held = m->held > count ? m->held - count : 0;
+	m->held_bytes = m->held_bytes > bytes ? m->held_bytes - bytes : 0;
+	if (atomic_load(&m->blocked) > 0)
+		ring(q);
+}
+
+void
+room_moved(struct queue *q, enum where from, enum where to, uint64_t count, uint64_t bytes)
+{
+	if (!room_limited(q) || room_counts(from) == room_counts(to))
+		return;
+	if (room_counts(from)) {
+		room_give(q, count, bytes);
+	} else {
+		q->meter->held += count;
+		q->meter->held_bytes += bytes;
+	}
+}
+
+/* --- waiting -------------------------------------------------------------------- */
+
+struct room_wait {
+	struct queue *q;
+	struct line line;
+	int fd;
+	int before;                      /* watch of the one before, -1 */
+	bool head;
+};
+
+static int
+watch(struct room_wait *w, const char *sub, uint32_t mask)
+{
+	char path[5000];
+
+	snprintf(path, sizeof path, "%s/%s/%s", w->q->store->path, w->q->name, sub);
+	return inotify_add_watch(w->fd, path, mask | IN_DONT_FOLLOW);
+}
+
+/* Finds who stands before, or that nobody does. */
+static void
+settle(struct room_wait *w)
+{
+	char before[LINE_NAME], sub[LINE_NAME + 8];
+	struct fault f;
+
+	while (!w->head) {
+		if (line_before(w->q, &w->line, before, &f) != 1) {
+			w->head = true;
+			(void)watch(w, "room/bell", IN_ATTRIB);
+			(void)watch(w, "", IN_MOVED_TO);         /* its settings */
+			return;
+		}
+		snprintf(sub, sizeof sub, "room/%s", before);
+		w->before = watch(w, sub, IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF);
+		if (line_alive(w->q, w->line.dir, before))
+			return;
+	}
+}
+
+static int
+make_bell(struct queue *q)
+{
+	int dir = queue_dir(q, "room", true), fd;
+
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, "bell", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, q->conf.mode);
+	if (fd < 0)
+		return -1;
+	if ((q->conf.mode & 077) != 0)
+		(void)fchmod(fd, q->conf.mode);
+	return close(fd);
+}
+
+struct room_wait *
+room_wait_begin(struct queue *q, struct fault *f)
+{
+	struct room_wait *w = calloc(1, sizeof *w);
+
+	if (w == NULL || make_bell(q) < 0) {
+		queue_fault(q, f, "room");
+		free(w);
+		return NULL;
+	}
+	w->q = q;
+	w->before = -1;
+	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (line_join(q, &w->line, "room", f) < 0) {
+		if (w->fd >= 0)
+			close(w->fd);
+		free(w);
+		return NULL;
+	}
+	atomic_fetch_add(&q->meter->blocked, 1);
+	settle(w);
+	return w;
+}
+
+bool
+room_wait_turn(struct room_wait *w)
+{
+	settle(w);
+	return w->head;
+}
+
+void
+room_wait_sleep(struct room_wait *w, int ms)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	char buf[4096];
+	int most = w->fd < 0 ? BLIND_MS : w->head ? RECOUNT_MS : SLEEP_MS;
+
+	(void)poll(&p, 1, ms < most ? ms : most);
+	while (w->fd >= 0 && read(w->fd, buf, sizeof buf) > 0)
+		continue;
+}
+
+void
+room_wait_end(struct room_wait *w)
+{
+	if (w == NULL)
+		return;
+	atomic_fetch_sub(&w->q->meter->blocked, 1);
+	line_leave(w->q, &w->line);
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
+}
