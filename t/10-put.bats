@@ -4,6 +4,8 @@
 load helper
 
 ready() { find "$MQ_SPOOL/$1/new" -type f 2>/dev/null | wc -l; }
+# descriptor 9 holds its writing end: opening `in` waits for nobody
+open_fifo() { mkfifo in && exec 9<>in; }
 bodies() { mq-take --ack -n 100000 "$1"; }
 
 # --- usage: 64, and nothing is put --------------------------------------------
@@ -48,8 +50,8 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 	for n in '' . .. -x /q q/ a/b/c ../q 'a b' a:b $'q\nr' é \
 		"$(printf '%0101d' 0)" "$(printf '%0300d' 0)"; do
 		run -64 mq-put -m a -- "$n"
+		assert_match "not a queue's name"
 	done
-	[[ ! -e $MQ_SPOOL ]]
 }
 
 @test "mq-put: a name of 100 characters is one" {
@@ -143,7 +145,7 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 	run -65 --separate-stderr mq-put q a nope a
 	assert_lines 1
 	assert_match 'nope: No such file'  "$stderr"
-	run -65 mq-put q a /
+	run -74 mq-put q a /
 	assert_equal "$(ready q)" 2
 }
 
@@ -166,9 +168,8 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 }
 
 @test "mq-put: a slow producer's record does not wait for the next" {
-	mkfifo in
-	background mq-put -q -l q <in
-	exec 9>in
+	open_fifo
+	background mq-put -q -l q <in 9>&-
 	for i in 1 2; do
 		echo "$i" >&9
 		run -0 mq-take -W 5 --ack q
@@ -179,10 +180,11 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 }
 
 @test "mq-put: -l whose producer dies has put a prefix, ids are of those" {
-	mkfifo in
-	background sh -c 'seq 3; printf 4; sleep 60' >in 9>&-
+	open_fifo
+	background sh -c 'seq 3; printf 4; exec sleep 60' >in 9>&-
 	producer=$pid
-	background mq-put -l q <in >ids
+	background mq-put -l q <in >ids 9>&-
+	exec 9>&-
 	wait_for has_lines ids 3
 	kill -KILL "$producer"
 	wait "$pid"
@@ -191,9 +193,10 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 }
 
 @test "mq-put: killed in a stream it has put a prefix, at least the printed ids" {
-	mkfifo in
-	background sh -c 'seq 5000; sleep 60' >in
-	background mq-put -l q <in >ids
+	open_fifo
+	background sh -c 'seq 5000; exec sleep 60' >in 9>&-
+	background mq-put -l q <in >ids 9>&-
+	exec 9>&-
 	wait_for has_lines ids 1000
 	kill -KILL "$pid"
 	mq-sweep
@@ -224,14 +227,12 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 }
 
 @test "mq-put: a signal while it reads leaves nothing half-visible" {
-	mkfifo in
+	open_fifo
 	for sig in TERM INT HUP; do
-		background env --default-signal mq-put q <in
-		exec 9>in
+		background env --default-signal mq-put q <in 9>&-
 		head -c 100000 /dev/zero >&9
 		kill "-$sig" "$pid"
 		wait "$pid" || code=$?
-		exec 9>&-
 		((code > 128))
 	done
 	assert_equal "$(find "$MQ_SPOOL" -type f ! -name lock ! -name meter)" ''
@@ -313,8 +314,6 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 	mq-put -q -x 0.2 -m a q
 	mq-put -q -x 0.2 -m b q
 	receipt=$(mq-take -x 60 q)
-	run -1 mq-take -W 0.3 -f '%b %r' -x 0.1 r || :
-	wait_for mq-wait -W 0 nope || :
 	sleep 0.3
 	run -1 mq-take q
 	assert_equal "$(mq-cat "$receipt")" a

@@ -49,7 +49,7 @@ on_terminal() { script -qec "stty cols 80; $*" /dev/null | tr -d '\r'; }
 	mq-ack "$(mq-take q)"
 	run -0 mq-ls q
 	assert_output ''
-	run -0 mq-ls --state done -o state,body q
+	run -0 mq-ls --state=done -o state,body q
 	assert_output 'done	x'
 }
 

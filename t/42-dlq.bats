@@ -1,5 +1,5 @@
 # mq-dlq: dead letters.
-# shellcheck disable=SC2154 # bats sets them
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets them, a subshell a test
 load helper
 
 # bury BODY WHY: a dead letter in q, its id in $id

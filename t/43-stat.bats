@@ -1,5 +1,5 @@
 # mq-stat: counts and ages.
-# shellcheck disable=SC2154 # bats sets them
+# shellcheck disable=SC2154,SC2016 # bats sets them; for bash -c
 load helper
 
 @test "mq-stat: a line a queue: ready, leased, later, dead, oldest" {
@@ -89,7 +89,7 @@ load helper
 @test "mq-stat: bad names, fields and options are 64" {
 	mq-put -q -m x q
 	run -64 mq-stat ../q
-	for fields in in out drain workers what '' ready, ,ready; do
+	for fields in in out drain workers what '' 'ready,' ',ready'; do
 		run -64 mq-stat -o "$fields" q
 	done
 	run -64 mq-stat -J -o ready q

@@ -1,5 +1,5 @@
 # -F, as mq-ls has it; t/unit/test-filter.c has the language.
-# shellcheck disable=SC2154 # bats sets them
+# shellcheck disable=SC2154,SC2016 # bats sets them; for bash -c
 load helper
 
 matches() { mq-ls -o body "${@/#/-F}" q | paste -sd ' '; }

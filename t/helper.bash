@@ -40,7 +40,7 @@ teardown() { mq_teardown; }
 # background COMMAND ...: starts it, its process id in $pid; what is still
 # there when the test ends is killed. Redirect after it: background cat >f
 background() {
-	"$@" 3>&- &
+	"$@" <&0 3>&- & # a redirection alone: else it reads /dev/null
 	pid=$!
 	background_pids+=("$pid")
 }

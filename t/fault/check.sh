@@ -56,9 +56,7 @@ are_but() {
 
 # confirmed FILE: all ids in it are there
 confirmed() {
-	while read -r new; do
-		find "$new" || bad "confirmed, but lost: $new"
-	done <"$1"
+	! cut -d ' ' -f 1 now | grep -vxFf - "$1" >lost || bad "confirmed, but lost: $(cat lost)"
 }
 
 # A put that says `not stored`, or fails without a word on it, stored nothing.

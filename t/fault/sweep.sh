@@ -26,7 +26,7 @@ sweep() {
 	name=$1
 	shift
 	case $name in *"$pattern"*) ;; *) return ;; esac
-	timeout -s KILL 900 crash-sweep -j "$(nproc)" "$@" >"$log" 2>&1
+	timeout -s KILL 900 crash-sweep -j "${JOBS:-$(nproc)}" "$@" >"$log" 2>&1
 	status=$?
 	counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
 	[ -n "$counts" ] || counts='0 1'
