@@ -453,15 +453,15 @@ replace(struct args *a, const char *operand, const struct edit *e, struct fault 
 {
 	struct put *p = put_begin(a->q, &a->dead.spec, f);
 	char text[ID_LEN + 1];
-	struct id id;
+	struct put_done done;
 	int r = -1;
 
 	if (p != NULL && put_add(p, e->text, e->len, f) == 0)
-		r = put_commit(p, &id, f);
+		r = put_commit(p, &done, f);
 	put_end(p);
 	if (r < 0)
 		return -1;
-	id_print(id, text);
+	id_print(done.first, text);
 	puts(text);
 	a->act = drop;
 	if (find(a, operand, act_on_found, f) < 0)

@@ -22,6 +22,7 @@ static const struct opt_use uses[] = {
 	{ 'b', "the whole input at once, or nothing of it" },
 	{ 'd', "not before DUR from now" },
 	{ 'D', "not before TIME" },
+	{ 'i', "put it once: a repeat within the queue's dedup= puts nothing" },
 	{ 'J', "each line of the input is a JSON object with its own settings" },
 	{ 'k', "after the earlier messages of KEY, one at a time" },
 	{ 'l', "each line of the input is a message" },
@@ -30,7 +31,11 @@ static const struct opt_use uses[] = {
 	{ 'q', "print no ids" },
 	{ 's', NULL },
 	{ 'S', NULL },
+	{ 'w', "if the queue is full, wait for room" },
+	{ 'W', "the same, at most DUR; 0: not at all" },
 	{ 'x', "drop it if it was not taken within DUR" },
+	{ OPT_FRESH, "with -i: 1 if it was put before" },
+	{ OPT_UNIQUE, "with -i: once as long as the first is there" },
 	{ 0, NULL },
 };
 
@@ -43,7 +48,8 @@ static const struct tool tool = {
 struct args {
 	struct opt o;
 	const char *spool, *text;
-	bool records, json, quiet;
+	bool records, json, quiet, fresh;
+	bool repeated;
 	char end;
 	struct put_spec spec;    /* as given */
 	struct put_spec now;     /* -J: of the file that is being filled */
@@ -111,13 +117,13 @@ set_priority(struct args *a)
 }
 
 static int
-set_key(struct args *a)
+set_key(struct args *a, char **key)
 {
 	if (!key_valid(a->o.arg))
 		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
-	free(a->spec.head.key);
-	a->spec.head.key = strdup(a->o.arg);
-	return a->spec.head.key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
+	free(*key);
+	*key = strdup(a->o.arg);
+	return *key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
 }
 
 static int
@@ -142,8 +148,23 @@ set(struct args *a, int id)
 		a->json = true;
 		a->end = '\n';
 		break;
+	case 'i':
+		return set_key(a, &a->spec.idempotency);
 	case 'k':
-		return set_key(a);
+		return set_key(a, &a->spec.head.key);
+	case 'w':
+		a->spec.wait = WAIT_ENDLESS;
+		break;
+	case 'W':
+		if (!duration_parse(a->o.arg, &a->spec.wait))
+			return opt_bad(&a->o, "not a duration");
+		break;
+	case OPT_FRESH:
+		a->fresh = true;
+		break;
+	case OPT_UNIQUE:
+		a->spec.unique = true;
+		break;
 	case 'm':
 		a->text = a->o.arg;
 		break;
@@ -173,30 +194,42 @@ check(struct args *a, int operands)
 		return opt_usage(&a->o, "-J is lines: no -l, -0");
 	if (a->text != NULL && (a->records || a->json || a->spec.batch))
 		return opt_usage(&a->o, "-m is one message: no -l, -0, -J, -b");
+	if ((a->fresh || a->spec.unique) && a->spec.idempotency == NULL)
+		return opt_usage(&a->o, "--fresh and --unique go with -i");
+	if (a->spec.idempotency != NULL && (a->records || a->json || a->spec.batch || operands > 2))
+		return opt_usage(&a->o, "-i is for one message");
 	return 0;
 }
 
 /* --- putting ---------------------------------------------------------------------- */
 
-/* Publishes what was added; prints the ids. */
-static int
-commit(struct args *a, struct fault *f)
+static void
+print_ids(struct id first, uint32_t n)
 {
-	uint32_t n = put_count(a->put);
 	char id[ID_LEN + 1];
-	struct id first;
 
-	if (n == 0)
-		return 0;
-	if (put_commit(a->put, &first, f) < 0)
-		return -1;
-	for (uint32_t k = 0; k < n && !a->quiet; k++) {
+	for (uint32_t k = 0; k < n; k++) {
 		id_print(id_add(first, k), id);
 		id[ID_LEN] = '\n';
 		fwrite(id, 1, sizeof id, stdout);
 	}
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return fault_errno(f, "standard output");
+}
+
+/* Publishes what was added; prints the ids. */
+static int
+commit(struct args *a, struct fault *f)
+{
+	while (put_count(a->put) > 0) {
+		struct put_done done;
+
+		if (put_commit(a->put, &done, f) < 0)
+			return -1;
+		a->repeated |= done.repeat;
+		if (!a->quiet)
+			print_ids(done.first, done.repeat ? 1 : done.count);
+		if (fflush(stdout) != 0 || ferror(stdout))
+			return fault_errno(f, "standard output");
+	}
 	return 0;
 }
 
@@ -371,8 +404,8 @@ run(struct args *a, char **files, struct fault *f)
 
 	if (s == NULL)
 		return -1;
-	a->now.batch = a->spec.batch;
-	a->now.head.version = -1;
+	a->now = (struct put_spec){ .batch = a->spec.batch, .wait = a->spec.wait,
+		.head = { .version = -1 } };
 	a->since = now_ms();
 	a->q = queue_open(s, files[0], QUEUE_MAKE, f);
 	if (a->q != NULL)
@@ -388,7 +421,8 @@ run(struct args *a, char **files, struct fault *f)
 int
 main(int argc, char **argv)
 {
-	struct args a = { .spec = { .priority = PRIORITY_DEFAULT, .head = { .version = -1 } } };
+	struct args a = { .spec = { .priority = PRIORITY_DEFAULT, .wait = WAIT_CONF,
+		.head = { .version = -1 } } };
 	struct fault f;
 	int id, r;
 
@@ -406,5 +440,9 @@ main(int argc, char **argv)
 	r = run(&a, argv + a.o.index, &f);
 	head_free(&a.spec.head);
 	head_free(&a.now.head);
-	return r < 0 ? opt_fault(&a.o, &f) : 0;
+	free(a.spec.idempotency);
+	free(a.now.idempotency);
+	if (r < 0)
+		return opt_fault(&a.o, &f);
+	return a.fresh && a.repeated ? ST_NOTHING : ST_OK;
 }

@@ -429,7 +429,7 @@ check_keys(struct reading *r)
 		"route", "priority", "tries", "version", "put_time", "at", "expires_at",
 		"due", "holder", "reason", "attributes", "attachments", "body", "body64",
 		"delay", "expires", "idempotency_key", NULL };
-	static const char *const not_yet[] = { "key", "route", "idempotency_key", NULL };
+	static const char *const not_yet[] = { "route", NULL };
 	const char *name;
 	json_t *value;
 
@@ -442,12 +442,29 @@ check_keys(struct reading *r)
 	return 0;
 }
 
+/* A key in place of the base's. */
+static int
+read_key(struct reading *r, const char *name, char **to)
+{
+	json_t *value = get(r, name);
+	const char *s = value == NULL ? NULL : plain(value);
+
+	if (value == NULL)
+		return 0;
+	if (s == NULL || !key_valid(s))
+		return bad(r, name, "not 1 to 1024 bytes without newline or NUL");
+	free(*to);
+	*to = strdup(s);
+	return *to == NULL ? fault_errno(r->f, "%s", name) : 0;
+}
+
 static int
 read_object(struct reading *r)
 {
 	struct put_spec *spec = &r->out->spec;
 
-	if (check_keys(r) < 0 || read_priority(r) < 0 || read_version(r) < 0 ||
+	if (check_keys(r) < 0 || read_key(r, "key", &spec->head.key) < 0 ||
+	    read_key(r, "idempotency_key", &spec->idempotency) < 0 || read_priority(r) < 0 || read_version(r) < 0 ||
 	    read_time(r, "delay", "at", &spec->due) < 0 ||
 	    read_time(r, "expires", "expires_at", &spec->expiry) < 0 ||
 	    read_attributes(r) < 0)
@@ -463,6 +480,9 @@ begin(struct json_put *out, const struct put_spec *base)
 
 	*out = (struct json_put){ .spec = *base };
 	out->spec.head = (struct head){ .version = h->version };
+	out->spec.idempotency = NULL;
+	if (h->key != NULL && (out->spec.head.key = strdup(h->key)) == NULL)
+		return -1;
 	for (size_t i = 0; i < h->nattrs; i++)
 		if (head_attr(&out->spec.head, h->attrs[i].name, h->attrs[i].value) < 0)
 			return -1;
@@ -499,8 +519,9 @@ void
 json_put_free(struct json_put *p)
 {
 	head_free(&p->spec.head);
+	free(p->spec.idempotency);
 	free(p->body);
-	p->body = NULL;
+	p->spec.idempotency = p->body = NULL;
 }
 
 size_t
@@ -509,12 +530,19 @@ json_line_max(uint64_t max_size)
 	return (size_t)max_size * WORST + LINE_EXTRA;
 }
 
+static bool
+same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 bool
 json_put_alike(const struct put_spec *a, const struct put_spec *b)
 {
 	const struct head *x = &a->head, *y = &b->head;
 
-	if (a->priority != b->priority || a->due != b->due || a->expiry != b->expiry ||
+	if (a->idempotency != NULL || b->idempotency != NULL || !same(x->key, y->key) ||
+	    a->priority != b->priority || a->due != b->due || a->expiry != b->expiry ||
 	    x->version != y->version || x->nattrs != y->nattrs)
 		return false;
 	for (size_t i = 0; i < x->nattrs; i++)

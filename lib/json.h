@@ -41,7 +41,7 @@ struct json_put {
 size_t json_line_max(uint64_t max_size);
 
 /* One line of mq-put -J: `body` or `body64`, and `key priority delay|at
- * expires|expires_at route version attributes`, over what `base` says; what a
+ * expires|expires_at version attributes idempotency_key`, over what `base` says; what a
  * new message gets anew is ignored. null is the same as not there. `delay` and
  * `expires` count from `now`. *out is the caller's to json_put_free(). -1 and 65
  * with what is wrong. */

@@ -99,7 +99,7 @@ move_copied(struct lease *l, struct queue *to, struct fault *f)
 	struct put_spec spec = { .priority = l->place.name.priority,
 		.expiry = l->place.name.expiry };
 	struct put *put;
-	struct id id;
+	struct put_done done;
 	const char *body;
 	size_t len;
 	int r = 0;
@@ -114,7 +114,7 @@ move_copied(struct lease *l, struct queue *to, struct fault *f)
 		if (r == 0)
 			r = put_add(put, body, len, f);
 	}
-	if (put == NULL || r < 0 || put_commit(put, &id, f) < 0)
+	if (put == NULL || r < 0 || put_commit(put, &done, f) < 0)
 		r = -1;
 	put_end(put);
 	return r < 0 ? -1 : lease_ack(l, f);

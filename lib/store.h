@@ -129,7 +129,7 @@ struct put_spec {
 	int64_t expiry;                  /* 0: the queue's ttl */
 	int64_t wait;                    /* for room, ms; WAIT_ENDLESS; WAIT_CONF:
 	                                  * as the queue's full= says */
-	const char *idempotency;         /* key, or NULL; with one message alone */
+	char *idempotency;               /* key, or NULL; with one message alone */
 	bool unique;                     /* its window: as long as the first is there */
 	bool nosync;                     /* -S */
 	bool batch;                      /* -b: one file whatever its size */
