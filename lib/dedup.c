@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 #include "dedup.h"
 
+#include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "dir.h"
 #include "list.h"
+#include "message.h"
+#include "publish.h"
+#include "room.h"
 
 #define TARGET_SIZE 4096
+#define KEY_SIZE 1025
 #define HASH_LEN 32
 #define HH_DIR 16
 
@@ -200,9 +206,10 @@ struct keys {
 	struct queue *q;
 	int dir;
 	char path[HH_DIR];
-	int (*fn)(struct keys *, const char *name, const struct dedup *);
+	int (*fn)(struct keys *, const char *key, const struct dedup *);
 	struct id id;                    /* looked for */
-	char found[HH_DIR + HASH_LEN + 2];
+	struct dedup found;
+	char key[KEY_SIZE];
 	int64_t now;
 	bool dry;
 	uint64_t n;
@@ -220,7 +227,7 @@ each_key(const char *name, void *arg)
 
 	if (strlen(name) != HASH_LEN || target_read(k->dir, name, text, &d, &key) != 1)
 		return 0;
-	return k->fn(k, name, &d);
+	return k->fn(k, key, &d);
 }
 
 static int
@@ -253,35 +260,89 @@ each(struct keys *k)
 }
 
 static int
-names_it(struct keys *k, const char *name, const struct dedup *d)
+names_it(struct keys *k, const char *key, const struct dedup *d)
 {
 	if (!id_equal(d->id, k->id))
 		return 0;
-	snprintf(k->found, sizeof k->found, "%s/%s", k->path, name);
+	k->found = *d;
+	strlcpy(k->key, key, sizeof k->key);
 	return 1;
 }
 
-int
-dedup_names(struct queue *q, struct id id, char *path, size_t size)
+/* Whole, and nobody writes it any more? 1, 0 torn, -1 */
+static int
+finished(struct queue *q, const struct place *tmp, struct fault *f)
 {
-	struct keys k = { .q = q, .fn = names_it, .id = id };
+	struct message *m = NULL;
+	int fd = place_open(q, tmp, O_RDONLY), r;
+
+	if (fd < 0)
+		return queue_fault(q, f, "tmp");
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return fault_set(f, ST_TRYAGAIN, "%s: the first put with that key is "
+		    "under way", q->name);
+	}
+	r = message_read(fd, &m) == MESSAGE_OK && message_check(m) == MESSAGE_OK;
+	message_close(m);
+	return r;
+}
+
+int
+dedup_finish(struct queue *q, const struct place *tmp, const char *key,
+    const struct dedup *d, int64_t now, struct fault *f)
+{
+	struct place goal = publish_goal(&tmp->name, d->seq, now), to;
+	int r = finished(q, tmp, f);
+
+	if (r == 1) {
+		room_forget(q);
+		return publish_as(q, tmp, &goal, &to, f);
+	}
+	if (r < 0)
+		return -1;
+	dedup_drop(q, key);
+	return queue_unlink(q, tmp, f) < 0 ? -1 : 0;
+}
+
+int
+dedup_finish_any(struct queue *q, const struct place *tmp, int64_t now, struct fault *f)
+{
+	struct keys k = { .q = q, .fn = names_it, .id = tmp->name.id };
 	int r = each(&k);
 
-	if (r == 1)
-		snprintf(path, size, "%s", k.found);
+	if (r < 0)
+		return queue_fault(q, f, "dedup");
+	return r == 0 ? 0 : dedup_finish(q, tmp, k.key, &k.found, now, f);
+}
+
+/* Under the lock, where it may have been noted anew since it was read. */
+static int
+forget_key(struct keys *k, const char *key)
+{
+	struct dedup d;
+	int r;
+
+	if (queue_lock(k->q, k->f) < 0)
+		return -1;
+	r = dedup_look(k->q, key, k->now, &d, k->f);
+	if (r == 0)
+		dedup_drop(k->q, key);
+	queue_unlock(k->q);
 	return r;
 }
 
 static int
-forget(struct keys *k, const char *name, const struct dedup *d)
+forget(struct keys *k, const char *key, const struct dedup *d)
 {
-	struct fault f;
-	int r = live(k->q, d, k->now, &f);
+	int r = live(k->q, d, k->now, k->f);
 
+	if (r == 0 && !k->dry)
+		r = forget_key(k, key);
+	if (r < 0)
+		return -1;
 	if (r == 0) {
 		k->n++;
-		if (!k->dry)
-			(void)unlinkat(k->dir, name, 0);
 	} else if (d->expiry != 0 && (uint64_t)d->expiry < k->next) {
 		k->next = (uint64_t)d->expiry;
 	} else if (d->expiry == 0) {
@@ -293,13 +354,15 @@ forget(struct keys *k, const char *name, const struct dedup *d)
 int
 dedup_sweep(struct queue *q, int64_t now, bool dry, uint64_t *n, struct fault *f)
 {
-	struct keys k = { .q = q, .fn = forget, .now = now, .dry = dry, .next = HINT_NONE };
+	struct keys k = { .q = q, .fn = forget, .now = now, .dry = dry,
+		.next = HINT_NONE, .f = f };
 	uint64_t raw = atomic_load(&q->meter->dedup);
 
 	if (hint_value(raw) > (uint64_t)now)
 		return 0;
+	f->status = 0;
 	if (each(&k) < 0)
-		return queue_fault(q, f, "dedup");
+		return f->status != 0 ? -1 : queue_fault(q, f, "dedup");
 	*n += k.n;
 	if (!dry)
 		hint_raise(&q->meter->dedup, raw, k.next);

@@ -25,8 +25,15 @@ int dedup_look(struct queue *, const char *key, int64_t now, struct dedup *out,
 /* Notes the key, in place of one whose time is over. -1 */
 int dedup_note(struct queue *, const char *key, const struct dedup *, struct fault *);
 void dedup_drop(struct queue *, const char *key);
-/* Is there any key that names this message? 1, 0, -1 with errno. Reads them all. */
-int dedup_names(struct queue *, struct id, char *hash_path, size_t size);
+/* The first message with the key was written to `tmp` and not published when
+ * its putter died: 1 it is now, 0 it was torn and is gone, after its key; -1;
+ * 75: its putter lives. */
+int dedup_finish(struct queue *, const struct place *tmp, const char *key,
+	const struct dedup *, int64_t now, struct fault *);
+/* For the sweep: does some key name the message in `tmp`? Then the same. 0: no
+ * key does. Reads all keys. */
+int dedup_finish_any(struct queue *, const struct place *tmp, int64_t now,
+	struct fault *);
 /* Forgets what is over; adds how many to *n. Skips all where the meter says
  * that none is due. */
 int dedup_sweep(struct queue *, int64_t now, bool dry, uint64_t *n, struct fault *);

@@ -42,7 +42,7 @@ struct meter {
 	uint64_t limit, limit_bytes;     /* those that it was counted under */
 	uint64_t recounted;              /* ms since 1970 */
 	_Atomic uint32_t blocked;        /* puts that wait for room, about */
-	uint64_t rate_next;              /* ns of CLOCK_BOOTTIME, see limit.h */
+	uint64_t rate_next;              /* the next token, ns of CLOCK_BOOTTIME */
 };
 
 _Static_assert(sizeof(struct meter) <= METER_SIZE, "meter");

@@ -18,6 +18,7 @@
 #include "group.h"
 #include "hold.h"
 #include "message.h"
+#include "publish.h"
 #include "queue.h"
 #include "ready.h"
 #include "room.h"
@@ -185,20 +186,6 @@ write_tmp(struct put *p, const struct head *h, const struct place *tmp, struct f
 	return fd;
 }
 
-static struct place
-goal_of(struct put *p, const struct name *n, int64_t now)
-{
-	struct place to = { .where = IN_NEW, .name = *n };
-
-	to.name.seq = sequence_next(p->q, n->count);
-	to.name.joins = n->group != 0 && n->due > now;
-	if (n->due > now) {
-		to.where = IN_LATER;
-		to.bucket = bucket_down(now, n->due);
-	}
-	return to;
-}
-
 /* It was visible for a moment: take it back where that is still possible. Not
  * with an idempotency key: a repeat may have been told of it already. */
 static int
@@ -234,20 +221,6 @@ still_there(struct put *p, const struct place *at, struct fault *f)
 		return 0;
 	fault_set(f, ST_NOQUEUE, "%s: the queue was removed meanwhile", p->q->name);
 	return withdraw(p, at, f);
-}
-
-/* The rename that makes it visible: published, from here it exists. */
-static int
-publish_at(struct queue *q, const struct place *tmp, struct place *to, struct fault *f)
-{
-	int r;
-
-	timed_announce(q, to);
-	ready_announce(q, to, false);
-	r = queue_move(q, tmp, to, f);
-	timed_announce(q, to);
-	ready_announce(q, to, false);
-	return r;
 }
 
 /* --- under the lock: groups, limits, idempotency keys ------------------------------ */
@@ -291,51 +264,6 @@ reserve(struct put *p, uint64_t *bytes, struct fault *f)
 	}
 }
 
-/* Where it goes, under its group's rules. */
-static int
-publish_as(struct put *p, const struct place *tmp, struct place *goal, struct place *to,
-    struct fault *f)
-{
-	if (goal->name.group != 0 && goal->where == IN_NEW)
-		return group_join(p->q, tmp, &goal->name, to, f);
-	*to = *goal;
-	return publish_at(p->q, tmp, to, f);
-}
-
-/* The first message with the key was written but not published when its putter
- * died. 1 it is now, 0 it was torn and is gone, with its key; -1 */
-static int
-finish_first(struct put *p, struct place *tmp, const struct dedup *d, int64_t now,
-    struct fault *f)
-{
-	struct place goal = { .where = IN_NEW, .name = tmp->name }, to;
-	struct message *m = NULL;
-	int fd = place_open(p->q, tmp, O_RDONLY), r = 0;
-
-	if (fd < 0)
-		return queue_fault(p->q, f, "tmp");
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		close(fd);
-		return fault_set(f, ST_TRYAGAIN, "%s: the first put with that key is "
-		    "under way", p->q->name);
-	}
-	if (message_read(fd, &m) == MESSAGE_OK && message_check(m) == MESSAGE_OK) {
-		goal.name.seq = d->seq;
-		if (goal.name.due > now) {
-			goal.where = IN_LATER;
-			goal.bucket = bucket_down(now, goal.name.due);
-			goal.name.joins = goal.name.group != 0;
-		}
-		r = publish_as(p, tmp, &goal, &to, f);
-	} else {
-		dedup_drop(p->q, p->spec->idempotency);
-		if (queue_unlink(p->q, tmp, f) < 0)
-			r = -1;
-	}
-	message_close(m);
-	return r;
-}
-
 /* REPEATED and *first, AGAIN: the key is new; -1 */
 static int
 look_for_repeat(struct put *p, struct id *first, int64_t now, struct fault *f)
@@ -349,7 +277,7 @@ look_for_repeat(struct put *p, struct id *first, int64_t now, struct fault *f)
 	*first = d.id;
 	r = dedup_find_tmp(p->q, d.id, &tmp, f);
 	if (r == 1)
-		r = finish_first(p, &tmp, &d, now, f);
+		r = dedup_finish(p->q, &tmp, p->spec->idempotency, &d, now, f);
 	else if (r == 0)
 		return REPEATED;
 	return r < 0 ? -1 : r == 1 ? REPEATED : AGAIN;
@@ -383,12 +311,12 @@ publish_held(struct put *p, const struct place *tmp, struct place *to, struct id
 	}
 	if (r != AGAIN)
 		return r;
-	goal = goal_of(p, &tmp->name, now);
+	goal = publish_goal(&tmp->name, sequence_next(p->q, p->part), now);
 	if (has_key(p) && dedup_note(p->q, p->spec->idempotency, &(struct dedup){
 	    tmp->name.id, window(p, now), goal.name.seq }, f) < 0)
 		r = -1;
 	else
-		r = publish_as(p, tmp, &goal, to, f);
+		r = publish_as(p->q, tmp, &goal, to, f);
 	if (r != PUBLISHED && has_key(p))
 		dedup_drop(p->q, p->spec->idempotency);
 	if (r != PUBLISHED && room_limited(p->q))
@@ -458,7 +386,7 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 	if (n->group != 0 || has_key(p) || room_limited(p->q)) {
 		r = publish_locked(p, &tmp, &to, first, now, f);
 	} else {
-		to = goal_of(p, n, now);
+		to = publish_goal(n, sequence_next(p->q, p->part), now);
 		r = publish_at(p->q, &tmp, &to, f);
 	}
 	if (r == PUBLISHED) {

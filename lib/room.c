@@ -87,6 +87,12 @@ room_recount(struct queue *q, struct fault *f)
 	return 0;
 }
 
+void
+room_forget(struct queue *q)
+{
+	q->meter->limit = UINT64_MAX;
+}
+
 /* The counts were kept under other limits, or none. */
 static bool
 stale(const struct queue *q)

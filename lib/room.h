@@ -29,6 +29,8 @@ bool room_ever(const struct queue *, uint64_t count, uint64_t bytes);
 uint64_t room_bytes(struct queue *, const struct place *);
 /* The same of a part of it. */
 uint64_t room_bytes_of(struct queue *, const struct place *at, const struct place *part);
+/* The counts are not to be trusted: recount before the next use. */
+void room_forget(struct queue *);
 /* Counts what is there. */
 int room_recount(struct queue *, struct fault *);
 

@@ -12,10 +12,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "dedup.h"
 #include "dir.h"
 #include "hold.h"
 #include "line.h"
 #include "list.h"
+#include "room.h"
 #include "settle.h"
 #include "timed.h"
 
@@ -57,20 +59,26 @@ static int
 sweep_tmp(const char *name, void *arg)
 {
 	struct sweep *s = arg;
-	struct name n;
-	int fd;
+	struct place p = { .where = IN_TMP };
+	bool dead;
+	int fd, r;
 
-	if (!name_parse(name, &n))
+	if (!name_parse(name, &p.name))
 		return 0;
 	fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		s->n->stale++;
-		if (!s->dry)
-			(void)unlinkat(s->dir, name, 0);
-	}
+	dead = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	close(fd);
+	if (!dead)
+		return 0;
+	s->n->stale++;
+	if (s->dry)
+		return 0;
+	/* with an idempotency key it counts as put: a repeat would print its id */
+	if (p.name.seq == SEQ_NONE && (r = dedup_finish_any(s->q, &p, s->now, s->f)) != 0)
+		return r < 0 ? -1 : 0;
+	(void)unlinkat(s->dir, name, 0);
 	return 0;
 }
 
@@ -99,6 +107,8 @@ sweep_locked(struct sweep *s)
 	r = hold_recover(s->q, &s->n->recovered, s->f);
 	if (r == 0)
 		r = each_in(s, "tmp", sweep_tmp);
+	if (r == 0 && room_limited(s->q))
+		r = room_recount(s->q, s->f);
 	queue_unlock(s->q);
 	return r;
 }
@@ -319,7 +329,8 @@ sweep_all(struct sweep *s)
 	if (walk_places(s->q, READY | LATER | BLOCKED, sweep_expiry, s, s->f) < 0 ||
 	    each_in(s, "done", sweep_done) < 0 || sweep_segments(s) < 0 || sweep_why(s) < 0)
 		return -1;
-	if (!s->dry && line_sweep(s->q, s->f) < 0)
+	if (dedup_sweep(s->q, s->now, s->dry, &s->n->forgotten, s->f) < 0 ||
+	    (!s->dry && line_sweep(s->q, s->f) < 0))
 		return -1;
 	s->n->torn += atomic_load(&s->q->meter->buried) - buried;
 	return 0;

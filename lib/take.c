@@ -10,6 +10,7 @@
 #include "group.h"
 #include "hold.h"
 #include "lease.h"
+#include "limit.h"
 #include "list.h"
 #include "ready.h"
 #include "settle.h"
@@ -187,22 +188,55 @@ last_look(struct queue *q, const struct take_spec *spec, int64_t now,
 	return r;
 }
 
+static int
+take_free(struct queue *q, const struct take_spec *spec, int64_t now, struct lease **out,
+    struct fault *f)
+{
+	int r;
+
+	if (timed_run(q, now, false, NULL, NULL, f) < 0)
+		return -1;
+	r = take_next(q, false, spec, now, out, f);
+	return r != 0 ? r : last_look(q, spec, now, out, f);
+}
+
+/* Under the queue's limits: they are looked at and spent under its lock. */
+static int
+take_limited(struct queue *q, const struct take_spec *spec, int64_t now,
+    struct lease **out, struct fault *f)
+{
+	struct take_spec less = *spec;
+	int64_t n;
+	int r = -1;
+
+	if (queue_lock(q, f) < 0)
+		return -1;
+	n = limit_allow(q, spec->want, f);
+	if (n == 0)
+		r = 0;
+	if (n > 0) {
+		less.want = (uint32_t)n;
+		r = take_free(q, &less, now, out, f);
+	}
+	if (r == 1)
+		limit_spend(q, lease_count(*out));
+	queue_unlock(q);
+	return r;
+}
+
 int
 queue_take(struct queue *q, const struct take_spec *spec, struct lease **out,
     struct fault *f)
 {
 	const struct conf *c = queue_conf(q, f);
 	int64_t now = now_ms();
-	int r;
 
 	if (c == NULL || queue_ready(q, f) < 0)
 		return -1;
 	if (c->paused)
 		return 0;
-	if (timed_run(q, now, false, NULL, NULL, f) < 0)
-		return -1;
-	r = take_next(q, false, spec, now, out, f);
-	return r != 0 ? r : last_look(q, spec, now, out, f);
+	return limit_set(q) ? take_limited(q, spec, now, out, f) :
+	    take_free(q, spec, now, out, f);
 }
 
 /* --- one message by its id ------------------------------------------------------- */

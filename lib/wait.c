@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "limit.h"
 #include "line.h"
 #include "queue.h"
 #include "timed.h"
@@ -139,6 +140,27 @@ watch_new(struct waiter *w, struct spot *s)
 	}
 }
 
+static int
+watch_bucket(int64_t bucket, void *arg)
+{
+	struct watching *v = arg;
+	char sub[PLACE_DIR_SIZE];
+
+	snprintf(sub, sizeof sub, "cur/%lld", (long long)bucket);
+	watch(v->w, v->s, sub, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR);
+	return 0;
+}
+
+/* Where only so many may be leased: a lease that ends is what is waited for. */
+static void
+watch_places(struct waiter *w, struct spot *s)
+{
+	struct watching v = { w, s, "cur" };
+	struct fault f;
+
+	(void)timed_buckets(s->q, "cur", watch_bucket, &v, &f);
+}
+
 static void
 unwatch(struct waiter *w, struct spot *s)
 {
@@ -230,6 +252,8 @@ watch_head(struct waiter *w, struct spot *s)
 	watch(w, s, "cur", IN_CREATE | IN_ONLYDIR);
 	watch(w, s, "later", IN_CREATE | IN_ONLYDIR);
 	watch_new(w, s);
+	if (s->q->conf.max_leased > 0)
+		watch_places(w, s);
 }
 
 /* Finds who stands before and watches it, or becomes the head. */
@@ -267,6 +291,8 @@ spot_arm(struct waiter *w, struct spot *s, struct fault *f)
 
 	if (r <= 0)
 		return r;
+	if (queue_conf(s->q, f) == NULL)
+		return -1;
 	if (s->line.fd < 0) {
 		if (line_join(s->q, &s->line, "wait", f) < 0)
 			return -1;
@@ -338,10 +364,13 @@ static int
 spot_timeout(const struct waiter *w, const struct spot *s, int64_t now)
 {
 	int64_t next = s->q == NULL || s->q->conf.paused ? 0 : timed_next(s->q);
+	int64_t wake = s->q == NULL ? 0 : limit_wake(s->q);
 	int64_t most = w->fd < 0 ? BLIND_MS : s->q == NULL || s->head ? HEAD_MS : LINE_MS;
 
 	if (s->q == NULL && s->store->fd < 0)
 		most = BLIND_MS;         /* no spool to watch */
+	if (wake != 0 && (next == 0 || wake < next))
+		next = wake;
 	if (next == 0 || (!s->head && w->fd >= 0))
 		return (int)most;
 	if (next - now + 1 < most)
