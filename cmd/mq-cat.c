@@ -16,18 +16,19 @@ static const struct opt_use uses[] = {
 	{ 'H', "the header, lines of `name: value'" },
 	{ 'o', "one attribute; 1 if it has none of that name" },
 	{ 's', "the spool, for QUEUE:ID" },
+	{ OPT_ATTACHMENT, "the path of each attachment; 1 if it has none" },
 	{ 0, NULL },
 };
 
 static const struct tool tool = {
-	"mq-cat", "print a message", "[-H | -o NAME] RECEIPT | QUEUE:ID",
+	"mq-cat", "print a message", "[-H | -o NAME | --attachment] RECEIPT | QUEUE:ID",
 	"Prints the body, byte for byte.", uses, NULL,
 };
 
 struct args {
 	struct opt o;
 	const char *spool, *name;
-	bool header;
+	bool header, attachment;
 	struct fault *f;
 	struct queue *q;
 };
@@ -38,6 +39,9 @@ set(struct args *a, int id)
 	switch (id) {
 	case 'H':
 		a->header = true;
+		break;
+	case OPT_ATTACHMENT:
+		a->attachment = true;
 		break;
 	case 'o':
 		a->name = a->o.arg + (a->o.arg[0] == '@');
@@ -65,6 +69,16 @@ print_attr(const struct args *a, const struct view *v)
 }
 
 static int
+print_attachments(const struct args *a, const struct view *v)
+{
+	const struct head *h = v->head;
+
+	for (size_t i = 0; i < h->nattachments; i++)
+		puts(h->attachments[i]);
+	return h->nattachments > 0 ? 0 : fault_set(a->f, ST_NOTHING, "has no attachment");
+}
+
+static int
 print_header(const struct args *a, const struct view *v)
 {
 	struct buffer b = { 0 };
@@ -85,6 +99,8 @@ print(const struct args *a, const struct view *v)
 
 	if (a->name != NULL)
 		r = print_attr(a, v);
+	else if (a->attachment)
+		r = print_attachments(a, v);
 	else if (a->header)
 		r = print_header(a, v);
 	else
@@ -172,8 +188,8 @@ main(int argc, char **argv)
 			return r;
 	if (id < 0)
 		return a.o.status;
-	if (a.header && a.name != NULL)
-		return opt_usage(&a.o, "-H and -o: one of them");
+	if (a.header + a.attachment + (a.name != NULL) > 1)
+		return opt_usage(&a.o, "-H, -o, --attachment: one of them");
 	if (argc - a.o.index != 1)
 		return opt_usage(&a.o, "one RECEIPT or QUEUE:ID");
 	operand = argv[a.o.index];

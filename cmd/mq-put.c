@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fault.h"
 #include "input.h"
@@ -19,6 +20,7 @@
 static const struct opt_use uses[] = {
 	{ '0', "each NUL-ended record of the input is a message" },
 	{ 'a', NULL },
+	{ 'A', "attach FILE: copied into the spool, removed with the message" },
 	{ 'b', "the whole input at once, or nothing of it" },
 	{ 'd', "not before DUR from now" },
 	{ 'D', "not before TIME" },
@@ -35,6 +37,7 @@ static const struct opt_use uses[] = {
 	{ 'W', "the same, at most DUR; 0: not at all" },
 	{ 'x', "drop it if it was not taken within DUR" },
 	{ OPT_FRESH, "with -i: 1 if it was put before" },
+	{ OPT_LINK, NULL },
 	{ OPT_UNIQUE, "with -i: once as long as the first is there" },
 	{ 0, NULL },
 };
@@ -127,6 +130,18 @@ set_key(struct args *a, char **key)
 }
 
 static int
+set_attachment(struct args *a)
+{
+	const char **list = reallocarray(a->spec.attach, a->spec.nattach + 1, sizeof *list);
+
+	if (list == NULL)
+		return opt_bad(&a->o, strerror(errno));
+	a->spec.attach = list;
+	list[a->spec.nattach++] = a->o.arg;
+	return 0;
+}
+
+static int
 set(struct args *a, int id)
 {
 	switch (id) {
@@ -137,6 +152,8 @@ set(struct args *a, int id)
 		break;
 	case 'a':
 		return set_attr(a);
+	case 'A':
+		return set_attachment(a);
 	case 'b':
 		a->spec.batch = true;
 		break;
@@ -158,6 +175,9 @@ set(struct args *a, int id)
 	case 'W':
 		if (!duration_parse(a->o.arg, &a->spec.wait))
 			return opt_bad(&a->o, "not a duration");
+		break;
+	case OPT_LINK:
+		a->spec.attach_link = true;
 		break;
 	case OPT_FRESH:
 		a->fresh = true;
@@ -194,11 +214,30 @@ check(struct args *a, int operands)
 		return opt_usage(&a->o, "-J is lines: no -l, -0");
 	if (a->text != NULL && (a->records || a->json || a->spec.batch))
 		return opt_usage(&a->o, "-m is one message: no -l, -0, -J, -b");
+	if (a->spec.nattach > 0 && (a->records || a->json || a->spec.batch || operands > 2))
+		return opt_usage(&a->o, "-A is for one message");
+	if (a->spec.attach_link && a->spec.nattach == 0)
+		return opt_usage(&a->o, "--link goes with -A");
 	if ((a->fresh || a->spec.unique) && a->spec.idempotency == NULL)
 		return opt_usage(&a->o, "--fresh and --unique go with -i");
 	if (a->spec.idempotency != NULL && (a->records || a->json || a->spec.batch || operands > 2))
 		return opt_usage(&a->o, "-i is for one message");
 	return 0;
+}
+
+/* A bar on the terminal while a large file is copied in. */
+static void
+progress(const char *name, uint64_t done, uint64_t total)
+{
+	char bar[41];
+	size_t n = total == 0 ? 0 : (size_t)(done * 40 / total);
+
+	if (total < 64 * 1024 * 1024)
+		return;
+	memset(bar, '#', sizeof bar);
+	bar[n < 40 ? n : 40] = '\0';
+	fprintf(stderr, "\r%.30s [%-40s] %3u%%%s", name, bar,
+	    (unsigned)(total == 0 ? 100 : done * 100 / total), done >= total ? "\n" : "");
 }
 
 /* --- putting ---------------------------------------------------------------------- */
@@ -379,6 +418,8 @@ put_all(struct args *a, char **files, struct fault *f)
 {
 	static char *standard[] = { "-", NULL };
 
+	if (a->text == NULL && *files == NULL && a->spec.nattach > 0)
+		a->text = "";            /* the attachment is all there is */
 	if (a->text != NULL)
 		return add(a, a->text, strlen(a->text), f) < 0 ? -1 : commit(a, f);
 	if (*files == NULL)
@@ -437,10 +478,13 @@ main(int argc, char **argv)
 	r = check(&a, argc - a.o.index);
 	if (r != 0)
 		return r;
+	if (isatty(STDERR_FILENO))
+		a.spec.progress = progress;
 	r = run(&a, argv + a.o.index, &f);
 	head_free(&a.spec.head);
 	head_free(&a.now.head);
 	free(a.spec.idempotency);
+	free(a.spec.attach);
 	free(a.now.idempotency);
 	if (r < 0)
 		return opt_fault(&a.o, &f);

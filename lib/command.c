@@ -175,6 +175,20 @@ attr_add(struct buffer *b, const struct attr *attr)
 	return 0;
 }
 
+/* One a line, where there are several. */
+static int
+attachments_add(struct buffer *b, const struct head *h)
+{
+	int r = buffer_text(b, "MQ_ATTACHMENT=");
+
+	for (size_t i = 0; i < h->nattachments; i++) {
+		if (i > 0)
+			r |= buffer_byte(b, '\n');
+		r |= buffer_text(b, h->attachments[i]);
+	}
+	return r | buffer_byte(b, '\0');
+}
+
 static int
 message_vars(struct buffer *b, struct lease *lease, uint32_t k, const struct head *h)
 {
@@ -193,7 +207,7 @@ message_vars(struct buffer *b, struct lease *lease, uint32_t k, const struct hea
 	r |= var_add(b, "MQ_RECEIPT", text);
 	time_print(h->time, text);
 	r |= var_add(b, "MQ_PUT_TIME", text);
-	r |= var_add(b, "MQ_ATTACHMENT", h->nattachments > 0 ? h->attachments[0] : NULL);
+	r |= attachments_add(b, h);
 	for (size_t i = 0; i < h->nattrs && r == 0; i++)
 		r = attr_add(b, &h->attrs[i]);
 	return r;

@@ -81,12 +81,11 @@ recover_split(struct queue *q, int hold, const char *name, const struct held *he
 	case -1:
 		return -1;
 	}
-	if (unlinkat(hold, name, 0) < 0 && errno != ENOENT)
-		return -1;
-	/* the first of a group: its directory may have been made already */
+	/* the first of a group: its directory may have been made already; the held
+	 * name goes last */
 	if (held->source.name.group != 0)
 		group_tidy(q, held->source.name.group);
-	return 0;
+	return unlinkat(hold, name, 0) < 0 && errno != ENOENT ? -1 : 0;
 }
 
 static int

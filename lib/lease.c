@@ -15,6 +15,7 @@
 
 #include "dir.h"
 #include "hold.h"
+#include "list.h"
 #include "ready.h"
 #include "settle.h"
 #include "timed.h"
@@ -627,7 +628,7 @@ lease_message(struct lease *l, struct fault *f)
 		if (r <= 0)
 			return NULL;
 	}
-	if (fd < 0 || message_read(fd, &l->m) != MESSAGE_OK)
+	if (fd < 0 || list_read(l->q, fd, &l->m) != MESSAGE_OK)
 		queue_fault(l->q, f, "message");
 	return l->m;
 }

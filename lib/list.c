@@ -57,6 +57,17 @@ place_state(const struct place *p, int64_t now)
 	}
 }
 
+enum opened
+list_read(struct queue *q, int fd, struct message **m)
+{
+	enum opened r = message_read(fd, m);
+
+	if (r != MESSAGE_OK || message_resolve(*m, q->store->path) == 0)
+		return r;
+	message_close(*m);
+	return MESSAGE_ERROR;
+}
+
 /* --- walking ------------------------------------------------------------------ */
 
 struct walk {
@@ -542,7 +553,7 @@ entry_open(struct queue *q, const struct entry *e, struct message **m, uint32_t 
 		return errno == ENOENT ? 0 : queue_fault(q, f, "message");
 	*k = (uint32_t)(e->order - p.name.seq);
 	id_print(e->id, id);
-	switch (message_read(fd, m)) {
+	switch (list_read(q, fd, m)) {
 	case MESSAGE_OK:
 		return 1;
 	case MESSAGE_TORN:

@@ -4,6 +4,7 @@
 #ifndef MQ_LIST_H
 #define MQ_LIST_H
 
+#include "message.h"
 #include "queue.h"
 
 /* Each name in the directories of the given states, in no order; a range is one
@@ -18,6 +19,8 @@ int walk_segment_of(struct queue *, uint64_t seg,
  * cur/, later/ and done/, and for one segment. */
 int list_places(struct queue *, unsigned states,
 	int (*fn)(const struct place *, void *), void *, struct fault *);
+/* message_read() of a file of the queue, its attachments' paths made absolute. */
+enum opened list_read(struct queue *, int fd, struct message **);
 /* What it counts as: a lease that ran out, or what is due, is ready. */
 enum state place_state(const struct place *, int64_t now);
 

@@ -407,6 +407,20 @@ message_read(int fd, struct message **out)
 	return r;
 }
 
+int
+message_resolve(struct message *m, const char *spool)
+{
+	for (size_t i = 0; i < m->head.nattachments; i++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s", spool, m->head.attachments[i]) < 0)
+			return -1;
+		free(m->head.attachments[i]);
+		m->head.attachments[i] = path;
+	}
+	return 0;
+}
+
 enum opened
 message_check(struct message *m)
 {

@@ -44,6 +44,8 @@ enum opened { MESSAGE_OK, MESSAGE_TORN, MESSAGE_ERROR /* errno */ };
 /* Takes over fd (closed on failure too), reads the header and checks that the
  * file is whole by its size. *out is the caller's to message_close(). */
 enum opened message_read(int fd, struct message **out);
+/* Makes the paths of its attachments, relative to the spool, absolute. -1 */
+int message_resolve(struct message *, const char *spool);
 /* Does the checksum fit? Reads all of it. MESSAGE_OK, _TORN or _ERROR. */
 enum opened message_check(struct message *);
 /* The bounds of body k in the file. false: the table is wrong. -1 errno in

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "group.h"
 #include "lease.h"
 #include "ready.h"
@@ -209,6 +210,9 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 		return move_halves(l, to, f);
 	if (r != 1)
 		return r;
+	/* its attachments stay where they are; who acks it there must look */
+	if (attach_used(l->q) && attach_use(to, f) < 0)
+		return -1;
 	if (l->place.name.group != 0)
 		return move_grouped(l, to, f);
 	r = move_plain(l, to, f);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "dedup.h"
 #include "dir.h"
 #include "group.h"
@@ -407,28 +408,83 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 }
 
 static int
-publish_part(struct put *p, struct put_done *done, struct fault *f)
+publish_head(struct put *p, struct head *head, bool fixed, struct put_done *done,
+    struct fault *f)
 {
-	struct head head = p->spec->head;
 	const struct conf *c = &p->q->conf;
 	int64_t now = now_ms();
 	struct name n = { .seq = SEQ_NONE, .count = p->part, .ranged = p->part > 1,
 		.priority = p->spec->priority, .due = p->spec->due > now ? p->spec->due : 0,
-		.group = head.key != NULL ? group_hash(head.key) : 0 };
+		.group = head->key != NULL ? group_hash(head->key) : 0 };
 
 	n.expiry = p->spec->expiry != 0 ? p->spec->expiry : c->ttl > 0 ? now + c->ttl : 0;
 	for (int tries = 0; tries < 16; tries++) {
 		int r;
 
-		n.id = done->first = head.id = id_new(now);
-		head.time = now;
-		r = publish(p, &head, &n, &done->first, now, f);
+		if (!fixed)
+			head->id = id_new(now);
+		n.id = done->first = head->id;
+		head->time = now;
+		r = publish(p, head, &n, &done->first, now, f);
 		if (r != AGAIN)
 			return r;
 	}
 	errno = EAGAIN;
 	queue_fault(p->q, f, "tmp");
 	return say(f, "not stored");
+}
+
+/* With files of its own beside it, under its id. */
+static int
+publish_attached(struct put *p, struct put_done *done, struct fault *f)
+{
+	struct head head = p->spec->head;
+	char **names;
+	int lock, r;
+
+	head.id = id_new(now_ms());
+	if (attach_store(p->q, p->spec, head.id, &names, &lock, f) < 0)
+		return say(f, "not stored");
+	head.attachments = names;
+	head.nattachments = p->spec->nattach;
+	r = publish_head(p, &head, true, done, f);
+	if (r == FULL || r == REPEATED)
+		attach_undo(p->q, head.id);
+	attach_names_free(names, p->spec->nattach);
+	close(lock);
+	return r;
+}
+
+/* It names what another message was put with. */
+static int
+publish_shared(struct put *p, struct put_done *done, struct fault *f)
+{
+	size_t n = strlen(p->q->store->path) + 1;
+	struct head head = p->spec->head;
+	int r;
+
+	if (attach_share(p->q, &head, f) < 0)
+		return say(f, "not stored");
+	head.attachments = reallocarray(NULL, head.nattachments, sizeof *head.attachments);
+	if (head.attachments == NULL)
+		return fault_errno(f, "put");
+	for (size_t i = 0; i < head.nattachments; i++)
+		head.attachments[i] = p->spec->head.attachments[i] + n;
+	r = publish_head(p, &head, false, done, f);
+	free(head.attachments);
+	return r;
+}
+
+static int
+publish_part(struct put *p, struct put_done *done, struct fault *f)
+{
+	struct head head = p->spec->head;
+
+	if (p->spec->nattach > 0)
+		return publish_attached(p, done, f);
+	if (head.nattachments > 0)
+		return publish_shared(p, done, f);
+	return publish_head(p, &head, false, done, f);
 }
 
 /* --- waiting for room ---------------------------------------------------------------------- */

@@ -64,6 +64,7 @@ struct queue {
 	struct dir_cached dirs[DIR_CACHE];
 	uint64_t clock;
 	struct ready_list ready;
+	bool attaches;                   /* it has attachments, or had */
 	int refs;                        /* leases hold one each */
 	bool own_store;                  /* closes the store with it */
 };

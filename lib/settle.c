@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "settle.h"
 
+#include "attach.h"
 #include "group.h"
 #include "ready.h"
 #include "room.h"
@@ -111,8 +112,8 @@ carry_counted(struct queue *q, const struct place *from, const struct place *to,
 	return r;
 }
 
-int
-settle_carry(struct queue *q, const struct place *from, const struct place *to,
+static int
+carry_any(struct queue *q, const struct place *from, const struct place *to,
     struct fault *f)
 {
 	int r;
@@ -127,6 +128,25 @@ settle_carry(struct queue *q, const struct place *from, const struct place *to,
 		return -1;
 	r = carry(q, from, to, f);
 	queue_unlock(q);
+	return r;
+}
+
+int
+settle_carry(struct queue *q, const struct place *from, const struct place *to,
+    struct fault *f)
+{
+	bool ends = to->where == GONE || to->where == IN_DONE;
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	if (ends && attach_used(q))
+		names = attach_of(q, from, &n);
+	r = carry_any(q, from, to, f);
+	if (r == 1)
+		attach_release(q, names, n);
+	else
+		attach_names_free(names, n);
 	return r;
 }
 

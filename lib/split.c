@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "group.h"
 #include "hold.h"
 #include "message.h"
 #include "room.h"
@@ -205,8 +206,12 @@ split_end(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
 	if (r == 1)
 		r = hold < 0 || hold_finish(q, hold, name, &held.goal) < 0 ?
 		    queue_fault(q, f, "hold") : 1;
-	else if (unlinkat(hold, name, 0) < 0)
-		r = queue_fault(q, f, "hold");
+	else {
+		if (from->name.group != 0)       /* made for its rest */
+			group_tidy(q, from->name.group);
+		if (unlinkat(hold, name, 0) < 0)
+			r = queue_fault(q, f, "hold");
+	}
 	if (r >= 0)
 		atomic_store(&q->meter->busy, 0);
 	*to = held.goal;

@@ -106,7 +106,7 @@ struct head {
 	int64_t version;                 /* -1: none */
 	struct attr *attrs;              /* sorted by name */
 	size_t nattrs;
-	char **attachments;
+	char **attachments;              /* absolute paths, once it was read */
 	size_t nattachments;
 };
 
@@ -131,6 +131,10 @@ struct put_spec {
 	                                  * as the queue's full= says */
 	char *idempotency;               /* key, or NULL; with one message alone */
 	bool unique;                     /* its window: as long as the first is there */
+	const char **attach;             /* paths of files to attach, of one message */
+	size_t nattach;
+	bool attach_link;                /* by hard link: nobody writes to them */
+	void (*progress)(const char *name, uint64_t done, uint64_t total);
 	bool nosync;                     /* -S */
 	bool batch;                      /* -b: one file whatever its size */
 };

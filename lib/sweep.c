@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "dedup.h"
 #include "dir.h"
 #include "hold.h"
@@ -329,7 +330,8 @@ sweep_all(struct sweep *s)
 	if (walk_places(s->q, READY | LATER | BLOCKED, sweep_expiry, s, s->f) < 0 ||
 	    each_in(s, "done", sweep_done) < 0 || sweep_segments(s) < 0 || sweep_why(s) < 0)
 		return -1;
-	if (dedup_sweep(s->q, s->now, s->dry, &s->n->forgotten, s->f) < 0 ||
+	if (attach_sweep(s->q, s->dry, &s->n->stale, s->f) < 0 ||
+	    dedup_sweep(s->q, s->now, s->dry, &s->n->forgotten, s->f) < 0 ||
 	    (!s->dry && line_sweep(s->q, s->f) < 0))
 		return -1;
 	s->n->torn += atomic_load(&s->q->meter->buried) - buried;

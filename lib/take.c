@@ -55,7 +55,7 @@ open_whole(struct queue *q, const struct place *p, struct message **out, struct 
 			return settle_torn(q, p, f) < 0 ? -1 : 0;
 		return queue_fault(q, f, "message");
 	}
-	r = message_read(fd, &m);
+	r = list_read(q, fd, &m);
 	if (r == MESSAGE_OK && !fits(m, &p->name))
 		r = MESSAGE_TORN;
 	if (r == MESSAGE_OK && p->name.seq < q->meter->boot_seq)
@@ -84,7 +84,7 @@ open_copy(struct queue *q, const struct place *from, const struct place *to,
 	message_close(*m);
 	*m = NULL;
 	fd = place_open(q, to, O_RDONLY);
-	if (fd < 0 || message_read(fd, m) != MESSAGE_OK)
+	if (fd < 0 || list_read(q, fd, m) != MESSAGE_OK)
 		return queue_fault(q, f, "message");
 	return 0;
 }
