@@ -282,6 +282,8 @@ group_join(struct queue *q, const struct place *from, const struct name *as,
 	*at = wait;
 	if (faccessat(q->fd, dir, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return queue_move(q, from, &wait, f);
+	if (errno != ENOENT)
+		return queue_fault(q, f, dir);
 	*at = head;
 	if (as->count == 1) {
 		r = join_first(q, from, &head, f);

@@ -224,10 +224,11 @@ json_print_counts(const char *queue, const struct counts *c, struct buffer *out)
 			(void)json_array_append_new(list, json_pack("{s:i,s:I,s:I}",
 			    "priority", p, "ready", (json_int_t)c->priority[p].ready,
 			    "oldest", seconds(c->priority[p].oldest)));
-	o = json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "queue", queue,
+	o = json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "queue", queue,
 	    "ready", (json_int_t)c->ready, "leased", (json_int_t)c->leased,
 	    "later", (json_int_t)c->later, "retrying", (json_int_t)c->retrying,
-	    "blocked", (json_int_t)c->blocked, "dead", (json_int_t)c->dead,
+	    "blocked", (json_int_t)c->blocked, "groups", (json_int_t)c->groups,
+	    "longest", (json_int_t)c->longest, "dead", (json_int_t)c->dead,
 	    "done", (json_int_t)c->done, "oldest", seconds(c->oldest),
 	    "oldest_ready", seconds(c->oldest_ready),
 	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,

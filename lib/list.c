@@ -624,6 +624,7 @@ entry_revive(struct queue *q, const struct entry *e, struct queue *other, int64_
 	if (due > now) {
 		to.where = IN_LATER;
 		to.name.due = due;
+		to.name.joins = to.name.group != 0;      /* as a delayed put does */
 		to.bucket = bucket_down(now, due);
 	}
 	return carry_entry(q, e, &to, f);
@@ -663,7 +664,10 @@ queue_clear(struct queue *q, unsigned states, uint64_t *removed, struct fault *f
 
 	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0)
 		return -1;
-	r = walk_places(q, dirs_of(states), clear_place, &c, f);
+	/* what waits behind a head first: else it would come up behind our back */
+	r = walk_places(q, states & BLOCKED, clear_place, &c, f);
+	if (r == 0)
+		r = walk_places(q, dirs_of(states & ~(unsigned)BLOCKED), clear_place, &c, f);
 	*removed = c.removed;
 	return r < 0 ? -1 : 0;
 }

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admit.h"
 #include "attach.h"
 #include "group.h"
 #include "lease.h"
 #include "ready.h"
+#include "room.h"
 #include "sequence.h"
 #include "settle.h"
 #include "why.h"
@@ -71,6 +73,14 @@ isolate(struct lease *l, struct fault *f)
 	return lease_extend(l, left > 1000 ? left : 1000, f);
 }
 
+static void
+moved(struct lease *l, struct queue *to)
+{
+	why_remove(l->q, &l->place.name, false);
+	atomic_fetch_add(&l->q->meter->acked, l->place.name.count);
+	atomic_fetch_add(&to->meter->put, l->place.name.count);
+}
+
 static int
 move_plain(struct lease *l, struct queue *to, struct fault *f)
 {
@@ -83,11 +93,62 @@ move_plain(struct lease *l, struct queue *to, struct fault *f)
 	r = move_across(l, to, &goal, f);
 	if (range)
 		queue_unlock(l->q);
-	if (r == 1) {
-		why_remove(l->q, &l->place.name, false);
-		atomic_fetch_add(&l->q->meter->acked, l->place.name.count);
-		atomic_fetch_add(&to->meter->put, l->place.name.count);
+	if (r == 1)
+		moved(l, to);
+	return r;
+}
+
+/* --- where one of the two has a limit -------------------------------------------- */
+
+static uint64_t
+size_of(struct lease *l, struct fault *f)
+{
+	const struct name *n = &l->place.name;
+	struct message *m = lease_message(l, f);
+	uint64_t start = 0, end = 0, ignored;
+
+	if (m == NULL || !message_bounds(m, n->first, &start, &ignored) ||
+	    !message_bounds(m, n->first + n->count - 1, &ignored, &end))
+		return 0;
+	return end - start;
+}
+
+/* 1 there is room, and it is reserved; -1: 75, the lease stays as it is */
+static int
+make_room(struct queue *to, uint64_t count, uint64_t bytes, struct fault *f)
+{
+	int r = admit(to, count, bytes, f);
+
+	return r == 0 ? fault_set(f, ST_TRYAGAIN, "%s: the queue is full", to->name) : r;
+}
+
+/* Two locks are taken in the order of the queues' names. */
+static int
+move_counted(struct lease *l, struct queue *to, struct fault *f)
+{
+	bool mine = strcmp(l->q->name, to->name) < 0;
+	struct queue *outer = mine ? l->q : to, *inner = mine ? to : l->q;
+	uint64_t count = l->place.name.count, bytes = size_of(l, f);
+	struct place goal;
+	int r;
+
+	if (queue_lock(outer, f) < 0)
+		return -1;
+	if (queue_lock(inner, f) < 0) {
+		queue_unlock(outer);
+		return -1;
 	}
+	r = make_room(to, count, bytes, f);
+	if (r == 1) {
+		goal = moved_to(to, &l->place.name);
+		r = move_across(l, to, &goal, f);
+		if (room_limited(r == 1 ? l->q : to))
+			room_give(r == 1 ? l->q : to, count, bytes);
+	}
+	queue_unlock(inner);
+	queue_unlock(outer);
+	if (r == 1)
+		moved(l, to);
 	return r;
 }
 
@@ -149,11 +210,16 @@ static int
 move_grouped(struct lease *l, struct queue *to, struct fault *f)
 {
 	struct place goal, tmp = { .where = IN_TMP }, at;
+	uint64_t bytes = room_limited(to) ? size_of(l, f) : 0;
 	struct fault ignored;
 	int r;
 
 	if (queue_lock(to, f) < 0)
 		return -1;
+	if (make_room(to, 1, bytes, f) < 0) {
+		queue_unlock(to);
+		return -1;
+	}
 	goal = moved_to(to, &l->place.name);
 	tmp.name = goal.name;
 	tmp.name.seq = SEQ_NONE;
@@ -163,6 +229,8 @@ move_grouped(struct lease *l, struct queue *to, struct fault *f)
 		if (r != 1)
 			(void)queue_unlink(to, &tmp, &ignored);
 	}
+	if (r != 1 && room_limited(to))
+		room_give(to, 1, bytes);
 	queue_unlock(to);
 	if (r == -2)
 		return move_copied(l, to, f);
@@ -203,7 +271,7 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 
 	if (to == l->q || strcmp(to->name, l->q->name) == 0)
 		return fault_set(f, ST_USAGE, "-t %s: it is in that queue", to->name);
-	if (queue_ready(l->q, f) < 0 || queue_ready(to, f) < 0)
+	if (queue_conf(to, f) == NULL || queue_ready(l->q, f) < 0 || queue_ready(to, f) < 0)
 		return -1;
 	r = isolate(l, f);
 	if (l->place.name.count > 1 && r >= 0 && !queue_has(l->q, &l->place))
@@ -215,6 +283,7 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 		return -1;
 	if (l->place.name.group != 0)
 		return move_grouped(l, to, f);
-	r = move_plain(l, to, f);
+	r = room_limited(l->q) || room_limited(to) ? move_counted(l, to, f) :
+	    move_plain(l, to, f);
 	return r < 0 && f->error == EXDEV ? move_copied(l, to, f) : r;
 }

@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "admit.h"
 #include "attach.h"
 #include "dedup.h"
 #include "dir.h"
 #include "group.h"
-#include "hold.h"
 #include "message.h"
 #include "publish.h"
 #include "queue.h"
@@ -195,7 +195,8 @@ withdraw(struct put *p, const struct place *at, struct fault *f)
 	struct place gone = { .where = GONE, .name = at->name };
 	struct fault ignored;
 
-	return say(f, p->spec->idempotency == NULL &&
+	/* nor the first of a new group alone, without the rest of its file */
+	return say(f, p->spec->idempotency == NULL && at->name.count == p->part &&
 	    settle_carry(p->q, at, &gone, &ignored) == 1 ? "not stored" : "may be stored");
 }
 
@@ -227,43 +228,6 @@ still_there(struct put *p, const struct place *at, struct fault *f)
 /* --- under the lock: groups, limits, idempotency keys ------------------------------ */
 
 enum published { AGAIN = 0, PUBLISHED = 1, FULL = 2, REPEATED = 3 };
-
-static int
-drop_oldest(struct queue *q, struct fault *f)
-{
-	struct place p, to;
-	int r = ready_least(q, &p, f);
-
-	if (r != 1)
-		return r;
-	to = settle_end(q, &p.name, OUT_DROPPED);
-	if (p.name.count == 1)
-		r = settle_carry(q, &p, &to, f);
-	else
-		r = hold_split(q, &p, p.name.first, p.name.first + 1, &to, NULL, f);
-	if (r == 1)
-		atomic_fetch_add(&q->meter->dropped, 1);
-	return r < 0 ? -1 : 1;
-}
-
-/* Reserves room for all of the part, or for none. PUBLISHED: it has, FULL, -1 */
-static int
-reserve(struct put *p, uint64_t *bytes, struct fault *f)
-{
-	for (;;) {
-		int64_t n = room_take(p->q, p->ends, p->part, true, bytes, f);
-		int r;
-
-		if (n != 0)
-			return n < 0 ? -1 : PUBLISHED;
-		if (p->q->conf.full != FULL_DROP_OLDEST ||
-		    !room_ever(p->q, p->part, p->ends[p->part - 1]))
-			return FULL;
-		r = drop_oldest(p->q, f);
-		if (r <= 0)
-			return r < 0 ? -1 : FULL;
-	}
-}
 
 /* REPEATED and *first, AGAIN: the key is new; -1 */
 static int
@@ -300,27 +264,29 @@ static int
 publish_held(struct put *p, const struct place *tmp, struct place *to, struct id *first,
     int64_t now, struct fault *f)
 {
+	uint64_t bytes = p->ends[p->part - 1];
 	struct place goal;
-	uint64_t bytes = 0;
 	int r = AGAIN;
 
 	if (has_key(p))
 		r = look_for_repeat(p, first, now, f);
-	if (r == AGAIN && room_limited(p->q)) {
-		r = reserve(p, &bytes, f);
-		r = r == PUBLISHED ? AGAIN : r;
-	}
 	if (r != AGAIN)
 		return r;
+	r = admit(p->q, p->part, bytes, f);
+	if (r != 1)
+		return r < 0 ? -1 : FULL;
 	goal = publish_goal(&tmp->name, sequence_next(p->q, p->part), now);
 	if (has_key(p) && dedup_note(p->q, p->spec->idempotency, &(struct dedup){
 	    tmp->name.id, window(p, now), goal.name.seq }, f) < 0)
 		r = -1;
 	else
 		r = publish_as(p->q, tmp, &goal, to, f);
-	if (r != PUBLISHED && has_key(p))
+	/* on its way (in hold/): who has the lock next carries it on */
+	if (r == PUBLISHED || (r < 0 && queue_look(p->q, tmp) != 1))
+		return r;
+	if (has_key(p))
 		dedup_drop(p->q, p->spec->idempotency);
-	if (r != PUBLISHED && room_limited(p->q))
+	if (room_limited(p->q))
 		room_give(p->q, p->part, bytes);
 	return r;
 }
@@ -397,9 +363,10 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 		else
 			atomic_fetch_add(&p->q->meter->put, p->part);
 	} else {
-		(void)queue_unlink(p->q, &tmp, &ignored);
+		bool stays = queue_unlink(p->q, &tmp, &ignored) != 1;
+
 		if (r < 0)
-			say(f, "not stored");
+			say(f, stays ? "may be stored" : "not stored");
 	}
 	close(fd);
 	if (r == REPEATED && flush_first(p, *first, f) < 0)
@@ -596,6 +563,7 @@ put_commit(struct put *p, struct put_done *done, struct fault *f)
 		return -1;
 	}
 	most = patience(p);
+	choose_part(p);
 	/* others wait already: after them */
 	r = most != 0 && room_limited(p->q) && atomic_load(&p->q->meter->blocked) > 0 ?
 	    FULL : try_parts(p, done, f);

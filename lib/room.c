@@ -119,40 +119,21 @@ room_ever(const struct queue *q, uint64_t count, uint64_t bytes)
 	    (c->limit_bytes == 0 || bytes <= c->limit_bytes);
 }
 
-static uint32_t
-how_many(const struct queue *q, const uint32_t *ends, uint32_t count, bool all)
-{
-	if (fits(q, count, ends[count - 1]))
-		return count;
-	if (all)
-		return 0;
-	for (uint32_t n = count - 1; n > 0; n--)
-		if (fits(q, n, ends[n - 1]))
-			return n;
-	return 0;
-}
-
-int64_t
-room_take(struct queue *q, const uint32_t *ends, uint32_t count, bool all,
-    uint64_t *bytes, struct fault *f)
+int
+room_take(struct queue *q, uint64_t count, uint64_t bytes, struct fault *f)
 {
 	uint64_t since = (uint64_t)now_ms() - q->meter->recounted;
-	uint32_t n;
 
 	if (stale(q) && room_recount(q, f) < 0)
 		return -1;
-	n = how_many(q, ends, count, all);
-	if (n == 0 && since >= RECOUNT_MS) {     /* also if the clock went back */
-		if (room_recount(q, f) < 0)
-			return -1;
-		n = how_many(q, ends, count, all);
-	}
-	if (n == 0)
+	/* also if the clock went back */
+	if (!fits(q, count, bytes) && since >= RECOUNT_MS && room_recount(q, f) < 0)
+		return -1;
+	if (!fits(q, count, bytes))
 		return 0;
-	*bytes = ends[n - 1];
-	q->meter->held += n;
-	q->meter->held_bytes += *bytes;
-	return n;
+	q->meter->held += count;
+	q->meter->held_bytes += bytes;
+	return 1;
 }
 
 static void

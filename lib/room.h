@@ -13,11 +13,9 @@
 bool room_limited(const struct queue *);
 bool room_counts(enum where);                    /* does a message there count? */
 
-/* Under the lock. How many of `count` messages, the first `*bytes` long
- * together, have room now: that many are reserved, *bytes set to theirs; 0:
- * none. `all`: all or none. ends: of each body. -1 */
-int64_t room_take(struct queue *, const uint32_t *ends, uint32_t count, bool all,
-	uint64_t *bytes, struct fault *);
+/* Under the lock: 1 there is room for `count` messages of `bytes` in all, and it
+ * is reserved; 0 there is none; -1 */
+int room_take(struct queue *, uint64_t count, uint64_t bytes, struct fault *);
 /* What was reserved is not needed, or a message that counted has gone. */
 void room_give(struct queue *, uint64_t count, uint64_t bytes);
 /* After a move under the lock: if it counted and does so no more, or the reverse. */

@@ -216,8 +216,8 @@ look_dir(const char *path, int depth, const char *state, uint64_t bucket)
 			look_file(sub, e->d_name, state, bucket);
 			continue;
 		}
-		bucket = strtoull(e->d_name, &end, depth == 1 && (*state == 'r' ||
-			strcmp(state, "dead") == 0) ? 16 : 10);
+		bucket = strtoull(e->d_name, &end, *state == 'b' || (depth == 1 &&
+			(*state == 'r' || strcmp(state, "dead") == 0)) ? 16 : 10);
 		if (*end != '\0')
 			bad("%s: stray entry", sub);
 		look_dir(sub, depth - 1, state, bucket);
@@ -263,7 +263,7 @@ main(int argc, char **argv)
 		int depth;
 	} dirs[] = {
 		{ "new", "ready", 2 }, { "cur", "leased", 1 }, { "later", "later", 1 },
-		{ "dlq", "dead", 1 }, { "done", "done", 1 },
+		{ "grp", "blocked", 2 }, { "dlq", "dead", 1 }, { "done", "done", 1 },
 	};
 	char path[4096];
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+#include "admit.h"
+
+#include "hold.h"
+#include "ready.h"
+#include "room.h"
+#include "settle.h"
+
+/* 1 one went, 0 nothing is ready, -1 */
+static int
+drop_oldest(struct queue *q, struct fault *f)
+{
+	struct place p, to;
+	int r = ready_least(q, &p, f);
+
+	if (r != 1)
+		return r;
+	to = settle_end(q, &p.name, OUT_DROPPED);
+	if (p.name.count == 1)
+		r = settle_carry(q, &p, &to, f);
+	else
+		r = hold_split(q, &p, p.name.first, p.name.first + 1, &to, NULL, f);
+	if (r == 1)
+		atomic_fetch_add(&q->meter->dropped, 1);
+	return r < 0 ? -1 : 1;
+}
+
+int
+admit(struct queue *q, uint64_t count, uint64_t bytes, struct fault *f)
+{
+	int r = room_limited(q) ? room_take(q, count, bytes, f) : 1;
+
+	while (r == 0 && q->conf.full == FULL_DROP_OLDEST && room_ever(q, count, bytes)) {
+		r = drop_oldest(q, f);
+		if (r <= 0)
+			return r;
+		r = room_take(q, count, bytes, f);
+	}
+	return r;
+}
