@@ -413,17 +413,21 @@ message_check(struct message *m)
 static bool
 table_entry(const struct message *m, uint32_t k, uint64_t *end)
 {
+	static const unsigned char digits[256] = {       /* 16 + value, else 0 */
+		['0'] = 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+		['a'] = 26, 27, 28, 29, 30, 31,
+	};
 	const char *p = m->data + m->table + (size_t)k * ENTRY;
+	unsigned good = 16, d;
 	uint64_t v = 0;
 
 	for (int i = 0; i < 8; i++) {
-		if (!isxdigit((unsigned char)p[i]))
-			return false;
-		v = v << 4 | (uint64_t)(isdigit((unsigned char)p[i]) ? p[i] - '0' :
-		    p[i] - 'a' + 10);
+		d = digits[(unsigned char)p[i]];
+		good &= d;
+		v = v << 4 | (d & 15);
 	}
 	*end = v;
-	return p[8] == '\n';
+	return good != 0 && p[8] == '\n';
 }
 
 bool
@@ -435,9 +439,28 @@ message_bounds(struct message *m, uint32_t k, uint64_t *start, uint64_t *end)
 		return k == 0;
 	if (k >= m->count || message_load(m, m->bodies) < 0)
 		return false;
-	if ((k > 0 && !table_entry(m, k - 1, start)) || !table_entry(m, k, end))
+	if (k == m->seen)
+		*start = m->seen_end;
+	else if (k > 0 && !table_entry(m, k - 1, start))
 		return false;
-	return *start <= *end && *end <= m->length;
+	if (!table_entry(m, k, end) || *start > *end || *end > m->length)
+		return false;
+	m->seen = k + 1;
+	m->seen_end = *end;
+	return true;
+}
+
+enum opened
+message_parts(struct message *m, uint32_t first, uint32_t n)
+{
+	uint64_t start, end;
+
+	if (m->count > 1 && message_load(m, m->bodies) < 0)
+		return MESSAGE_ERROR;
+	for (uint32_t k = first; k < first + n; k++)
+		if (!message_bounds(m, k, &start, &end))
+			return MESSAGE_TORN;
+	return MESSAGE_OK;
 }
 
 int

@@ -47,6 +47,9 @@ struct store {
 	bool checked;                    /* the file system was looked at */
 };
 
+/* Is that a queue, or cannot it be told (its tools say why)? */
+bool store_has(struct store *, const char *name);
+
 struct queue {
 	struct store *store;
 	char name[QUEUE_NAME_SIZE];
