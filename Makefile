@@ -125,8 +125,10 @@ try:
 test: all units
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(T)
 
+# libfaketime cannot be loaded into static tools
 test-heavy: all fault-tools
-	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/dynamic STATIC= bin
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) MQ_DYNAMIC_BIN=$(abspath $(BUILD))/dynamic/bin sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
 
 ASAN := -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
@@ -143,7 +145,7 @@ lint:
 	cppcheck -q --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
 		$(CPPCHECK_BLIND:%=--suppress=%) \
-		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -Ilib cmd lib $(wildcard t/unit t/fault/*.c)
+		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -Ilib cmd lib $(wildcard t/unit t/bench t/fault/*.c)
 	shellcheck -x -S warning $(filter-out %.bats,$(SCRIPTS))
 	shellcheck -x -S warning -e SC1010,SC2238,SC2258 $(filter %.bats,$(SCRIPTS))
 	$(if $(MANS),mandoc -Tlint -Wwarning $(MANS))

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "hex.h"
 #include "name.h"
 #include "units.h"
 
@@ -249,7 +250,7 @@ get_number(char **p, char end, uint64_t max, uint64_t *out)
 static bool
 parse_first_line(struct message *m)
 {
-	uint64_t count, sum = 0;
+	uint64_t count, sum;
 	char *p = m->data;
 
 	if (strncmp(p, MAGIC, strlen(MAGIC)) != 0)
@@ -258,16 +259,11 @@ parse_first_line(struct message *m)
 	if (!get_number(&p, ' ', COUNT_MAX, &count) || count == 0 ||
 	    !get_number(&p, ' ', m->size, &m->length))
 		return false;
-	for (int i = 0; i < 16; i++, p++) {
-		if (!isxdigit((unsigned char)*p) || isupper((unsigned char)*p))
-			return false;
-		sum = sum << 4 | (uint64_t)(isdigit((unsigned char)*p) ? *p - '0' : *p - 'a' + 10);
-	}
-	if (*p != '\n')
+	if (!hex_parse(p, 16, &sum) || p[16] != '\n')
 		return false;
 	m->count = (uint32_t)count;
 	m->checksum = sum;
-	m->rest = (size_t)(p + 1 - m->data);
+	m->rest = (size_t)(p + 17 - m->data);
 	return true;
 }
 
@@ -413,21 +409,9 @@ message_check(struct message *m)
 static bool
 table_entry(const struct message *m, uint32_t k, uint64_t *end)
 {
-	static const unsigned char digits[256] = {       /* 16 + value, else 0 */
-		['0'] = 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
-		['a'] = 26, 27, 28, 29, 30, 31,
-	};
 	const char *p = m->data + m->table + (size_t)k * ENTRY;
-	unsigned good = 16, d;
-	uint64_t v = 0;
 
-	for (int i = 0; i < 8; i++) {
-		d = digits[(unsigned char)p[i]];
-		good &= d;
-		v = v << 4 | (d & 15);
-	}
-	*end = v;
-	return good != 0 && p[8] == '\n';
+	return hex_parse(p, ENTRY - 1, end) && p[ENTRY - 1] == '\n';
 }
 
 bool

@@ -61,7 +61,7 @@ top_entry(const char *name, void *arg)
 {
 	static const char *const known[] = { "tmp", "new", "cur", "later", "dlq", "why",
 		"done", "grp", "lock", "hold", "sub", "out", "dedup", "obj", "conf",
-		"meter", "wait", "single", NULL };
+		"meter", "wait", "single", "spare", NULL };
 
 	if (!one_of(name, known))
 		say(arg, "%s: stray entry", name);

@@ -211,21 +211,21 @@ damage() {
 
 @test "many: putters and takers at once: each message once, each putter's in order" {
 	for n in {1..4}; do
-		(for m in {1..15}; do mq-put -q -m "$n $m" q; done) 3>&- &
-		(seq -f "b$n %g" 100 | mq-put -q -l q) 3>&- &
+		background bash -c "for m in {1..15}; do mq-put -q -m \"$n \$m\" q; done"
+		background mq-put -q -l q < <(seq -f "b$n %g" 100)
 	done
 	background mq-take -w -B 20 q -- cat >out
 	wait_for -t 30 has_lines out 460
 	kill -TERM "$pid"
-	wait
+	wait "${background_pids[@]}"
 	assert_equal "$(wc -l <out)" 460
 	for n in {1..4}; do sed -n "s/^$n //p" out | sort -nc; sed -n "s/^b$n //p" out | sort -nc; done
 }
 
 @test "many: pools that compete over a bulk file: each message once" {
 	seq 600 | mq-put -q -l q
-	for n in 1 2 3; do mq-take -j 2 -B $((n * 3)) q -- cat >>"out$n" 3>&- & done
-	wait
+	for n in 1 2 3; do background mq-take -j 2 -B $((n * 3)) q -- cat >"out$n"; done
+	wait "${background_pids[@]}"
 	sort -n out? | cmp - <(seq 600)
 	assert_equal "$(in_state q new)$(in_state q cur)" 00
 	run -0 mq-sweep --verify
@@ -239,10 +239,8 @@ damage() {
 }
 
 @test "many: two that make the same queue, the same spool" {
-	for n in {1..20}; do
-		MQ_SPOOL=$PWD/new/s$((n % 4)) mq-put -q -m "$n" q 3>&- &
-	done
-	wait
+	for n in {1..20}; do background mq-put -q -s "new/s$((n % 4))" -m "$n" q; done
+	wait "${background_pids[@]}"
 	for n in 0 1 2 3; do mq-take -s "new/s$n" --ack -n 9 q; done >out
 	sort -n out | cmp - <(seq 20)
 }
