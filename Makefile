@@ -6,9 +6,10 @@
 #   make test-heavy what needs root: loop mounts, FUSE, other users
 #   make asan       the same suite under AddressSanitizer and UBSan
 #   make lint       cppcheck, shellcheck, mandoc, white space
-#   make fault      crash sweep; SHORT=1 for the short form
+#   make fault      crash sweep and soak; SHORT=1 for the short form
 #   make model      the protocol's models; SHORT=1 for those under a minute
-#   make bench fuzz install uninstall clean
+#   make bench      the benchmark; SHORT=1 for the short form
+#   make fuzz install uninstall clean
 #   make deps test-deps heavy-deps lint-deps    Debian packages, as root or by sudo
 
 PREFIX   ?= /usr/local
@@ -55,7 +56,7 @@ COMPLETIONS := $(foreach s,$(SHELLS),$(TOOLS:%=$(BUILD)/completions/$s/%))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all bin completions units try test test-heavy asan lint bench fault \
-	fault-tools fuzz model install uninstall clean deps test-deps \
+	fault-tools bench-tools fuzz model install uninstall clean deps test-deps \
 	heavy-deps lint-deps
 
 all: bin completions
@@ -103,7 +104,7 @@ $(BUILD)/completions/$1/%: $(BUILD)/bin/% | $(BINS)
 endef
 $(foreach s,$(SHELLS),$(eval $(call completion_rule,$s)))
 
--include $(wildcard $(BUILD)/lib/*.d $(BUILD)/cmd/*.d $(BUILD)/unit/*.d)
+-include $(wildcard $(BUILD)/lib/*.d $(BUILD)/cmd/*.d $(BUILD)/unit/*.d $(BUILD)/bench/*.d)
 
 # --- packages ---------------------------------------------------------------
 
@@ -124,8 +125,10 @@ try:
 test: all units
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(T)
 
+# libfaketime cannot be loaded into static tools
 test-heavy: all fault-tools
-	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/dynamic STATIC= bin
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) MQ_DYNAMIC_BIN=$(abspath $(BUILD))/dynamic/bin sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
 
 ASAN := -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
@@ -142,14 +145,11 @@ lint:
 	cppcheck -q --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
 		$(CPPCHECK_BLIND:%=--suppress=%) \
-		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -Ilib cmd lib $(wildcard t/unit t/fault/*.c)
+		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -Ilib cmd lib $(wildcard t/unit t/bench t/fault/*.c)
 	shellcheck -x -S warning $(filter-out %.bats,$(SCRIPTS))
 	shellcheck -x -S warning -e SC1010,SC2238,SC2258 $(filter %.bats,$(SCRIPTS))
 	$(if $(MANS),mandoc -Tlint -Wwarning $(MANS))
 	sh t/whitespace.sh
-
-bench: all
-	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/bench/run.sh
 
 model:
 	@SHORT=$(SHORT) sh t/model/run.sh
@@ -157,9 +157,10 @@ model:
 # --- faults -----------------------------------------------------------------
 
 FAULT := $(BUILD)/fault
-fault-tools: $(FAULT)/crash-sweep $(FAULT)/cutdisk $(FAULT)/cutreplay
+fault-tools: $(FAULT)/crash-sweep $(FAULT)/look $(FAULT)/cutdisk $(FAULT)/cutreplay
 fault: bin $(FAULT)/crash-sweep $(FAULT)/look
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/sweep.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/soak.sh
 
 $(FAULT)/sysnames.h: Makefile
 	@mkdir -p $(@D)
@@ -178,21 +179,47 @@ $(FAULT)/cutreplay: t/fault/cutreplay.c t/fault/cutlog.h
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -D_GNU_SOURCE $(CFLAGS) -o $@ $<
 
+# --- benchmark ------------------------------------------------------------------
+
+BENCH := $(BUILD)/bench
+BENCHES := $(filter-out noop bench,$(patsubst t/bench/%.c,%,$(wildcard t/bench/*.c)))
+bench-tools: $(BENCHES:%=$(BENCH)/%) $(BENCH)/noop $(BENCH)/noop-static $(BENCH)/noop-linked
+bench: bin bench-tools
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/bench/run.sh
+
+$(BENCH)/%.o: t/bench/%.c $(BUILD)/flags
+	$(COMPILE)
+$(BENCH)/%: $(BENCH)/%.o $(BENCH)/bench.o $(BUILD)/libmq.a
+	$(LINK)
+# what the tools are measured by: as plain as can be, and linked as they are
+$(BENCH)/noop: t/bench/noop.c
+	@mkdir -p $(@D)
+	@$(CC) -O2 -o $@ $<
+$(BENCH)/noop-static: t/bench/noop.c
+	@mkdir -p $(@D)
+	@$(CC) -O2 -static -o $@ $<
+$(BENCH)/noop-linked: $(BENCH)/noop.o
+	$(LINK)
+
 # --- fuzzing (clang's libFuzzer) --------------------------------------------
 
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 20
 FUZZ_FLAGS := -std=c17 -D_GNU_SOURCE -DXXH_INLINE_ALL -DMQ_VERSION='"$(VERSION)"' \
-	-Ilib -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+	-Ilib -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_OBJS := $(patsubst lib/%.c,$(BUILD)/fuzz/lib/%.o,$(wildcard lib/*.c))
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
 	@set -e; for f in $(FUZZERS); do echo "== $$f"; \
 		mkdir -p $(BUILD)/fuzz/corpus/$$f; \
 		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
 			-artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$f \
 			$$(ls -d t/fuzz/corpus/$$f 2>/dev/null); done
-$(BUILD)/fuzz/%: t/fuzz/%.c $(wildcard lib/*.[ch])
+$(BUILD)/fuzz/lib/%.o: lib/%.c $(wildcard lib/*.h)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(wildcard lib/*.c) $(LIBS)
+	@$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
+$(BUILD)/fuzz/%: t/fuzz/%.c $(FUZZ_OBJS)
+	@echo "  LD   $@"
+	@$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 # --- installing -------------------------------------------------------------
 

@@ -205,23 +205,21 @@ list(struct args *a, struct store *s, char **queues)
 {
 	static const struct column name = { "QUEUE", false };
 	bool all = *queues == NULL;
-	struct fault f;
 
-	a->f = &f;
 	a->table = table_begin(stdout, all ? &name : a->columns.heads, all ? 1 : a->columns.n);
 	if (a->table == NULL) {
-		fault_errno(&f, "list");
-		failed(a, &f);
+		fault_errno(a->f, "list");
+		failed(a, a->f);
 		return;
 	}
-	if (all && store_each(s, print_queue, a, &f) < 0)
-		failed(a, &f);
-	for (; *queues != NULL; queues++)
+	if (all && store_each(s, print_queue, a, a->f) < 0)
+		failed(a, a->f);
+	for (; *queues != NULL && !ferror(stdout); queues++)
 		if (print_messages(a, s, *queues) < 0)
-			failed(a, &f);
+			failed(a, a->f);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && a->status != ST_IO) {
-		no_stdout(&f);
-		failed(a, &f);
+		no_stdout(a->f);
+		failed(a, a->f);
 	}
 }
 
@@ -243,6 +241,7 @@ main(int argc, char **argv)
 	r = check(&a, argv + a.o.index);
 	if (r != 0)
 		return r;
+	a.f = &f;
 	s = store_open(a.spool, false, &f);
 	if (s == NULL)
 		return opt_fault(&a.o, &f);

@@ -116,7 +116,7 @@ by_input(struct args *a)
 		if (len == 0)
 			continue;
 		snprintf(text, sizeof text, "%.*s", (int)len, data);
-		by_id(a, len < sizeof text ? text : "");
+		by_id(a, strlen(text) == len ? text : "");
 	}
 	if (r < 0) {
 		fault_errno(&f, "standard input");
@@ -227,7 +227,11 @@ main(int argc, char **argv)
 			by_id(&a, *w);
 	}
 	store_close(a.store);
-	if (a.verbose && printf("%" PRIu64 " removed\n", a.removed) < 0)
-		return ST_IO;
+	if (a.verbose)
+		printf("%" PRIu64 " removed\n", a.removed);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fault_errno(&f, "standard output");
+		return opt_fault(&a.o, &f);
+	}
 	return a.status == ST_OK && a.seen == 0 ? ST_NOTHING : a.status;
 }

@@ -104,6 +104,18 @@ verify(struct args *a, struct queue *q)
 		a->status = ST_NOTHING;
 }
 
+static void
+verify_spool(struct args *a)
+{
+	struct fault f;
+	int n = store_verify(a->store, say_line, NULL, &f);
+
+	if (n < 0)
+		failed(a, &f);
+	else if (n > 0 && a->status == ST_OK)
+		a->status = ST_NOTHING;
+}
+
 static int
 one(const char *name, void *arg)
 {
@@ -132,6 +144,8 @@ all(struct args *a)
 	a->next = 0;
 	if (a->how == SWEEP_ALL && !a->verify && store_tidy(a->store, &f) < 0)
 		failed(a, &f);
+	if (a->verify && *a->queues == NULL)
+		verify_spool(a);
 	for (char **name = a->queues; *name != NULL; name++)
 		one(*name, a);
 	if (*a->queues == NULL && store_each(a->store, one, a, &f) < 0)

@@ -23,6 +23,7 @@ static const struct opt_use uses[] = {
 	{ 'e', "end of COMMAND: ack, retry, retry:DUR, bury or stop" },
 	{ 'f', "print FMT: %r %i %b %k %n %p %q %a{NAME} %% \\t \\n" },
 	{ 'j', "N COMMANDs at once; 0: one a core" },
+	{ 'J', "print a JSON object a line" },
 	{ 'L', "each delivery's output in DIR/ID.TRIES.log" },
 	{ 'n', "N messages; default 1, with COMMAND all" },
 	{ 'R', "start no more COMMANDs than RATE, as 500/s" },
@@ -49,7 +50,7 @@ static const struct tool tool = {
 struct args {
 	struct opt o;
 	const char *spool, *format;
-	bool nul, ack;
+	bool nul, ack, json;
 	int pool_only;           /* the last option that wants a COMMAND, or 0 */
 	struct work work;
 };
@@ -116,6 +117,9 @@ set_flag(struct args *a, int id)
 	switch (id) {
 	case '0':
 		a->nul = true;
+		break;
+	case 'J':
+		a->json = true;
 		break;
 	case 'v':
 		a->work.verbose = true;
@@ -238,10 +242,13 @@ static int
 parse_and_print(struct args *a, struct store *store, char **operands, size_t n)
 {
 	const char *text = a->format ? a->format : a->ack ? "%b" : "%r";
+	struct format *format;
 	struct fault f;
-	struct format *format = format_parse(text, &f);
 	int status;
 
+	if (a->json)
+		return print(a, store, operands, n, NULL);
+	format = format_parse(text, &f);
 	if (format == NULL)
 		return opt_fault(&a->o, &f);
 	if (!a->ack && !format_has(format, 'r'))
@@ -262,8 +269,10 @@ check(struct args *a, char **operands, size_t n)
 		return opt_usage(&a->o, "the queue is missing");
 	if (a->work.command == NULL && a->pool_only != 0)
 		return opt_usage(&a->o, "an option that is for a COMMAND, and none given");
-	if (a->work.command != NULL && (a->ack || a->format != NULL))
-		return opt_usage(&a->o, "-f and --ack are for printing, not with a COMMAND");
+	if (a->work.command != NULL && (a->ack || a->json || a->format != NULL))
+		return opt_usage(&a->o, "-f, -J and --ack are for printing, not with a COMMAND");
+	if (a->json && (a->nul || a->format != NULL))
+		return opt_usage(&a->o, "-J is a line each: no -f, -0");
 	if (a->work.command != NULL && a->nul && a->work.batch == 0)
 		return opt_usage(&a->o, "-0 with a COMMAND is for -B");
 	for (char *const *c = a->work.command; c != NULL && *c != NULL; c++)

@@ -60,7 +60,7 @@ sleep_for(const struct args *a)
 
 	if (a->until == 0)
 		return LOOK_MS;
-	left = a->until - now_ms();
+	left = a->until - steady_ms();
 	return left <= 0 ? 0 : left < LOOK_MS ? (int)left : LOOK_MS;
 }
 
@@ -196,7 +196,7 @@ add_input(struct args *a, struct fault *f)
 		if (len == 0)
 			continue;
 		snprintf(text, sizeof text, "%.*s", (int)len, data);
-		if (add(a, len < sizeof text ? text : "", f) < 0)
+		if (add(a, strlen(text) == len ? text : "", f) < 0)
 			return -1;
 	}
 	input_close(&in);
@@ -239,13 +239,15 @@ main(int argc, char **argv)
 		if (id == 'W' && !duration_parse(a.o.arg, &ms))
 			return opt_bad(&a.o, "not a duration");
 		if (id == 'W')
-			a.until = now_ms() + ms;
+			a.until = steady_ms() + ms;
 	}
 	if (id < 0)
 		return a.o.status;
 	if (argc == a.o.index)
 		return opt_usage(&a.o, "no QUEUE given");
 	r = run(&a, argv + a.o.index, argc - a.o.index, &f);
+	if (r >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
+		r = fault_errno(&f, "standard output");
 	if (r < 0)
 		return opt_fault(&a.o, &f);
 	return r != 0 ? r : a.status;

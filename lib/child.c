@@ -20,6 +20,19 @@ replace(int fd, int by)
 	return by < 0 || dup2(by, fd) >= 0 ? 0 : -1;
 }
 
+/* What all of the pool's group was sent before this left it (^C, a timeout(1))
+ * is the pool's to handle: ignoring it drops what is pending. */
+static void
+drop_signals(void)
+{
+	static const int list[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, was;
+
+	for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+		if (sigaction(list[i], &ignore, &was) == 0)
+			sigaction(list[i], &was, NULL);
+}
+
 /* Runs in the child, on the parent's memory: only async-signal-safe calls. */
 __attribute__((noreturn, noinline)) static void
 become(struct birth *b)
@@ -35,6 +48,7 @@ become(struct birth *b)
 	if (c->files != NULL)
 		setrlimit(RLIMIT_NOFILE, c->files);
 	sigaction(SIGPIPE, &by_default, NULL);
+	drop_signals();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (replace(0, c->in) == 0 && replace(1, c->out) == 0 && replace(2, c->err) == 0) {

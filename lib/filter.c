@@ -196,6 +196,7 @@ parse_quoted(struct parser *p)
 			return refuse(p, p->s - 1, "in quotes \\ goes before \" \\ n t");
 		out++;
 	}
+	*out = '\0';
 	p->t.len = (size_t)(out - p->t.value);
 	p->s++;
 	if (*p->s != '\0' && *p->s != ',')

@@ -31,7 +31,7 @@ typedef const char *filter_get(const char *field, size_t *len, void *arg);
  * under it; *f is then as it was. */
 const char *filter_add(struct filter **f, const char *expr, size_t *at);
 /* Any of the alternatives; no filter (NULL) fits everything. */
-bool filter_match(const struct filter *, filter_get *, void *arg);
+bool filter_match(const struct filter *f, filter_get *get, void *arg);
 void filter_free(struct filter *);
 
 #endif

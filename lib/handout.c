@@ -13,7 +13,9 @@
 
 #include "buffer.h"
 #include "format.h"
+#include "json.h"
 #include "source.h"
+#include "view.h"
 #include "work.h"
 
 #define ENOUGH ((size_t)64 * 1024)       /* bytes, then they are written */
@@ -198,16 +200,39 @@ unprint(struct hand *h, size_t len, size_t nends)
 	h->nends = nends;
 }
 
+/* What is acked has no receipt, and is no more. */
+static int
+print_json(struct hand *h, struct lease *lease, uint32_t k, struct fault *f)
+{
+	char receipt[RECEIPT_SIZE];
+	struct view v;
+
+	if (view_lease(&v, lease, k, receipt, f) < 0)
+		return -1;
+	if (h->how->ack) {
+		v.receipt = v.state = NULL;
+		v.due = 0;
+	}
+	if (json_print(&v, &h->out) < 0)
+		return fault_set(f, ST_TRYAGAIN, "out of memory");
+	return 0;
+}
+
 static int
 print_lease(struct hand *h, struct lease *lease, struct fault *f)
 {
 	uint32_t count = lease_count(lease);
 
 	for (uint32_t k = 0; k < count; k++) {
-		if (format_print(h->how->format, lease, k, &h->out, f) < 0)
-			return -1;
-		if (buffer_byte(&h->out, h->how->end) < 0)
-			return fault_set(f, ST_TRYAGAIN, "out of memory");
+		if (h->how->format == NULL) {
+			if (print_json(h, lease, k, f) < 0)
+				return -1;
+		} else {
+			if (format_print(h->how->format, lease, k, &h->out, f) < 0)
+				return -1;
+			if (buffer_byte(&h->out, h->how->end) < 0)
+				return fault_set(f, ST_TRYAGAIN, "out of memory");
+		}
 		if (mark_end(h, f) < 0)
 			return -1;
 	}

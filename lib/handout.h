@@ -18,8 +18,8 @@ struct handout {
 	uint64_t count;          /* at most that many */
 	int64_t wait;            /* ms for the first; WAIT_NOT, WAIT_FOREVER */
 	int64_t lease;           /* ms; 0: the queue's */
-	const struct format *format;
-	char end;                /* after each: '\n' or '\0' */
+	const struct format *format;     /* NULL: a JSON object a line */
+	char end;                /* after each format: '\n' or '\0' */
 	bool ack;                /* at most once: acked as it is written */
 	int fd;
 	void (*complain)(const struct fault *);

@@ -4,6 +4,8 @@
 #include <bsd/stdlib.h>
 #include <sys/random.h>
 
+#include "hex.h"
+
 #define VARIANT (UINT64_C(2) << 62)
 #define RANDOM_LO ((UINT64_C(1) << 61) - 1) /* its top bit stays clear */
 
@@ -77,37 +79,16 @@ id_print(struct id id, char out[static ID_LEN + 1])
 	out[ID_LEN] = '\0';
 }
 
-static int
-hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 bool
 id_parse(const char *s, struct id *id)
 {
-	uint64_t half[2] = { 0, 0 };
-	int n = 0;
+	uint64_t a, b, c, d, e;
 
-	for (int i = 0; i < ID_LEN; i++) {
-		int h;
-
-		if (is_dash(i)) {
-			if (s[i] != '-')
-				return false;
-			continue;
-		}
-		h = hex(s[i]);
-		if (h < 0)
-			return false;
-		half[n / 16] = half[n / 16] << 4 | (uint64_t)h;
-		n++;
-	}
-	id->hi = half[0];
-	id->lo = half[1];
+	if (!hex_parse(s, 8, &a) || s[8] != '-' || !hex_parse(s + 9, 4, &b) ||
+	    s[13] != '-' || !hex_parse(s + 14, 4, &c) || s[18] != '-' ||
+	    !hex_parse(s + 19, 4, &d) || s[23] != '-' || !hex_parse(s + 24, 12, &e))
+		return false;
+	id->hi = a << 32 | b << 16 | c;
+	id->lo = d << 48 | e;
 	return true;
 }

@@ -64,6 +64,12 @@ lease_priority(const struct lease *l)
 }
 
 int64_t
+lease_expiry(const struct lease *l)
+{
+	return l->place.name.expiry;
+}
+
+int64_t
 lease_until(const struct lease *l)
 {
 	return l->place.bucket;

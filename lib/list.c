@@ -520,35 +520,39 @@ queue_find(struct queue *q, struct id id, unsigned states,
 	return r != 0 ? r : walk_places(q, dirs_of(states), find_place, &e, f);
 }
 
-/* Where it stands now: the caller may have cut off messages before it since. */
-static struct place
-entry_place(struct queue *q, const struct entry *e)
+/* Where it stands now: the caller may have cut off messages before it since.
+ * 1, 0 it is not there, -1 */
+static int
+entry_place(struct queue *q, const struct entry *e, struct place *p, struct fault *f)
 {
 	const struct place *then = e->place;
-	struct place p = *then;
-	uint32_t k = (uint32_t)(e->order - p.name.seq), end = p.name.first + p.name.count;
+	uint32_t k = (uint32_t)(e->order - then->name.seq);
+	uint32_t first = then->name.first, end = first + then->name.count;
+	int r;
 
-	if (p.name.count == 1 || queue_has(q, &p))
-		return p;
-	for (uint32_t j = k; j >= then->name.first; j--) {
-		p.name.first = j;
-		p.name.count = end - j;
-		if (queue_has(q, &p))
-			return p;
-		if (j == 0)
-			break;
+	*p = *then;
+	if (then->name.count == 1)       /* who goes there will see */
+		return 1;
+	r = queue_look(q, p);
+	for (uint32_t j = k + 1; r == 0 && j-- > first;) {
+		p->name.first = j;
+		p->name.count = end - j;
+		r = queue_look(q, p);
 	}
-	return *then;
+	return r < 0 ? queue_fault(q, f, "message") : r;
 }
 
 int
 entry_open(struct queue *q, const struct entry *e, struct message **m, uint32_t *k,
     struct fault *f)
 {
-	struct place p = entry_place(q, e);
+	struct place p;
 	char id[ID_LEN + 1];
-	int fd = place_open(q, &p, O_RDONLY);
+	int fd, r = entry_place(q, e, &p, f);
 
+	if (r != 1)
+		return r;
+	fd = place_open(q, &p, O_RDONLY);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : queue_fault(q, f, "message");
 	*k = (uint32_t)(e->order - p.name.seq);
@@ -580,7 +584,11 @@ carry_entry(struct queue *q, const struct entry *e, struct place *to, struct fau
 
 	if (queue_ready(q, f) < 0 || queue_lock(q, f) < 0)
 		return -1;
-	p = entry_place(q, e);
+	r = entry_place(q, e, &p, f);
+	if (r != 1) {
+		queue_unlock(q);
+		return r;
+	}
 	k = (uint32_t)(e->order - p.name.seq);
 	to->name.first = p.name.ranged ? k : 0;
 	to->name.count = 1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "hex.h"
 #include "name.h"
 #include "units.h"
 
@@ -255,7 +256,7 @@ get_number(char **p, char end, uint64_t max, uint64_t *out)
 static bool
 parse_first_line(struct message *m)
 {
-	uint64_t count, sum = 0;
+	uint64_t count, sum;
 	char *p = m->data;
 
 	if (strncmp(p, MAGIC, strlen(MAGIC)) != 0)
@@ -264,16 +265,11 @@ parse_first_line(struct message *m)
 	if (!get_number(&p, ' ', COUNT_MAX, &count) || count == 0 ||
 	    !get_number(&p, ' ', m->size, &m->length))
 		return false;
-	for (int i = 0; i < 16; i++, p++) {
-		if (!isxdigit((unsigned char)*p) || isupper((unsigned char)*p))
-			return false;
-		sum = sum << 4 | (uint64_t)(isdigit((unsigned char)*p) ? *p - '0' : *p - 'a' + 10);
-	}
-	if (*p != '\n')
+	if (!hex_parse(p, 16, &sum) || p[16] != '\n')
 		return false;
 	m->count = (uint32_t)count;
 	m->checksum = sum;
-	m->rest = (size_t)(p + 1 - m->data);
+	m->rest = (size_t)(p + 17 - m->data);
 	return true;
 }
 
@@ -434,16 +430,8 @@ static bool
 table_entry(const struct message *m, uint32_t k, uint64_t *end)
 {
 	const char *p = m->data + m->table + (size_t)k * ENTRY;
-	uint64_t v = 0;
 
-	for (int i = 0; i < 8; i++) {
-		if (!isxdigit((unsigned char)p[i]))
-			return false;
-		v = v << 4 | (uint64_t)(isdigit((unsigned char)p[i]) ? p[i] - '0' :
-		    p[i] - 'a' + 10);
-	}
-	*end = v;
-	return p[8] == '\n';
+	return hex_parse(p, ENTRY - 1, end) && p[ENTRY - 1] == '\n';
 }
 
 bool
@@ -455,9 +443,28 @@ message_bounds(struct message *m, uint32_t k, uint64_t *start, uint64_t *end)
 		return k == 0;
 	if (k >= m->count || message_load(m, m->bodies) < 0)
 		return false;
-	if ((k > 0 && !table_entry(m, k - 1, start)) || !table_entry(m, k, end))
+	if (k == m->seen)
+		*start = m->seen_end;
+	else if (k > 0 && !table_entry(m, k - 1, start))
 		return false;
-	return *start <= *end && *end <= m->length;
+	if (!table_entry(m, k, end) || *start > *end || *end > m->length)
+		return false;
+	m->seen = k + 1;
+	m->seen_end = *end;
+	return true;
+}
+
+enum opened
+message_parts(struct message *m, uint32_t first, uint32_t n)
+{
+	uint64_t start, end;
+
+	if (m->count > 1 && message_load(m, m->bodies) < 0)
+		return MESSAGE_ERROR;
+	for (uint32_t k = first; k < first + n; k++)
+		if (!message_bounds(m, k, &start, &end))
+			return MESSAGE_TORN;
+	return MESSAGE_OK;
 }
 
 int

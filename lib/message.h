@@ -34,6 +34,8 @@ struct message {
 	size_t rest;                     /* where what is checked begins */
 	size_t table;                    /* where the table begins */
 	size_t bodies;                   /* where the bodies begin */
+	uint32_t seen;                   /* message_bounds(): the body asked for next */
+	uint64_t seen_end;               /* where the one before it ends */
 	uint64_t length;
 	uint64_t checksum;
 	struct head head;
@@ -51,6 +53,8 @@ enum opened message_check(struct message *);
 /* The bounds of body k in the file. false: the table is wrong. -1 errno in
  * *error where it could not be read. */
 bool message_bounds(struct message *, uint32_t k, uint64_t *start, uint64_t *end);
+/* Does the table give n bodies from `first` on? MESSAGE_OK, _TORN or _ERROR. */
+enum opened message_parts(struct message *, uint32_t first, uint32_t n);
 /* Reads on until `upto` bytes of the file are loaded; -1 with errno. */
 int message_load(struct message *, uint64_t upto);
 

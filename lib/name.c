@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hex.h"
+
 static const char *const outcomes[] = {
 	[OUT_NONE] = "",
 	[OUT_ACKED] = "acked",
@@ -125,20 +127,9 @@ name_print(const struct name *n, char out[static NAME_SIZE])
 static bool
 get_hex(const char **s, int width, uint64_t *out)
 {
-	uint64_t v = 0;
-
-	for (int i = 0; i < width; i++) {
-		char c = (*s)[i];
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return false;
-	}
+	if (!hex_parse(*s, width, out))
+		return false;
 	*s += width;
-	*out = v;
 	return true;
 }
 

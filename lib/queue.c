@@ -55,6 +55,26 @@ queue_dir_open(struct queue *q, const char *path)
 	return dir_find(q, path) != NULL;
 }
 
+/* On a full disk what is ready can still be leased, and an ack makes room. */
+static bool
+use_spare(struct queue *q, const char *path)
+{
+	if ((errno != ENOSPC && errno != EDQUOT) || strncmp(path, "cur/", 4) != 0)
+		return false;
+	if (renameat2(q->fd, "spare", q->fd, path, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno == ENOENT)
+		errno = ENOSPC;          /* there is none */
+	return errno == EEXIST;
+}
+
+void
+queue_spare(struct queue *q)
+{
+	if (faccessat(q->fd, "spare", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		(void)dir_make(q->fd, "spare", dir_mode(q->conf.mode));
+}
+
 int
 queue_dir(struct queue *q, const char *path, bool make)
 {
@@ -67,7 +87,7 @@ queue_dir(struct queue *q, const char *path, bool make)
 	}
 	fd = dir_open(q->fd, path);
 	if (fd < 0 && errno == ENOENT && make) {
-		if (dir_make(q->fd, path, dir_mode(q->conf.mode)) < 0)
+		if (dir_make(q->fd, path, dir_mode(q->conf.mode)) < 0 && !use_spare(q, path))
 			return -1;
 		fd = dir_open(q->fd, path);
 	}
@@ -453,7 +473,7 @@ int
 queue_lay_out(struct queue *q, struct fault *f)
 {
 	static const char *const inner[] = { "tmp", "new", "cur", "later", "dlq",
-		"why", "hold" };
+		"why", "hold", "spare" };
 
 	if (queue_give_group(q, f) < 0)
 		return -1;

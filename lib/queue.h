@@ -47,6 +47,9 @@ struct store {
 	bool checked;                    /* the file system was looked at */
 };
 
+/* Is that a queue, or cannot it be told (its tools say why)? */
+bool store_has(struct store *, const char *name);
+
 struct queue {
 	struct store *store;
 	char name[QUEUE_NAME_SIZE];
@@ -75,6 +78,9 @@ struct queue *queue_ref(struct queue *);
  * makes it if it is not there. -1 with errno. Do not close it. */
 int queue_dir(struct queue *, const char *path, bool make);
 void queue_dir_forget(struct queue *, const char *path);
+/* Makes `spare' if it is missing: an empty directory that becomes one of cur/
+ * when the disk is too full to make one. */
+void queue_spare(struct queue *);
 /* Is it in the cache? Then it may be one that was removed meanwhile. */
 bool queue_dir_open(struct queue *, const char *path);
 int place_open(struct queue *, const struct place *, int flags);

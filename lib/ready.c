@@ -165,7 +165,8 @@ add_candidate(const char *text, void *arg)
 	struct queue *q = arg;
 	struct name n;
 
-	if (!name_parse(text, &n) || n.seq == SEQ_NONE)
+	if (!name_parse(text, &n) || n.seq == SEQ_NONE ||
+	    n.priority != q->ready.priority || name_segment(&n) != q->ready.segment)
 		return 0;                /* a stray file: --verify tells of it */
 	if (heap_add(&q->ready, text, name_order(&n)))
 		return 0;
@@ -173,7 +174,16 @@ add_candidate(const char *text, void *arg)
 	return -1;
 }
 
-/* 1: the list holds the segment's candidates; 0: it has none; -1 */
+/* An emptied segment that no put writes into any more. true: it is gone. */
+static bool
+drop_segment(struct queue *q, uint64_t seg, const char *path)
+{
+	return seg < atomic_load(&q->meter->seq) >> SEG_BITS &&
+	    unlinkat(q->fd, path, AT_REMOVEDIR) == 0;
+}
+
+/* 1: the list holds the segment's candidates; 0: it has none, and is removed if
+ * that can be; -1 */
 static int
 scan_segment(struct queue *q, int priority, uint64_t seg, struct fault *f)
 {
@@ -183,6 +193,8 @@ scan_segment(struct queue *q, int priority, uint64_t seg, struct fault *f)
 	int fd;
 
 	l->n = 0;
+	l->priority = priority;
+	l->segment = seg;
 	segment_print(seg, text);
 	snprintf(path, sizeof path, "new/%d/%s", priority, text);
 	do {
@@ -192,14 +204,14 @@ scan_segment(struct queue *q, int priority, uint64_t seg, struct fault *f)
 			return queue_fault(q, f, path);
 		if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 			return queue_fault(q, f, path);
-		if (l->n == 0)           /* perhaps a removed one of that name */
-			queue_dir_forget(q, path);
-	} while (l->n == 0 && cached);
+		if (l->n > 0)
+			break;
+		queue_dir_forget(q, path);
+		/* what was open may be a removed one of that name: look again */
+	} while (fd >= 0 && !drop_segment(q, seg, path) && cached);
 	if (l->n == 0)
 		return 0;
 	heap_make(l);
-	l->priority = priority;
-	l->segment = seg;
 	l->valid = true;
 	return 1;
 }
@@ -255,20 +267,6 @@ list_segments(struct queue *q, int priority, struct segments *s)
 	return r;
 }
 
-/* An emptied segment that no put writes into any more. */
-static void
-drop_segment(struct queue *q, int priority, uint64_t seg)
-{
-	char path[PLACE_DIR_SIZE], text[SEG_LEN + 1];
-
-	if (seg >= atomic_load(&q->meter->seq) >> SEG_BITS)
-		return;
-	segment_print(seg, text);
-	snprintf(path, sizeof path, "new/%d/%s", priority, text);
-	if (unlinkat(q->fd, path, AT_REMOVEDIR) == 0)
-		queue_dir_forget(q, path);
-}
-
 /* All segments of a priority, from the lowest. */
 static int
 scan_segments(struct queue *q, int priority, uint64_t raw, struct fault *f)
@@ -283,8 +281,6 @@ scan_segments(struct queue *q, int priority, uint64_t raw, struct fault *f)
 	}
 	for (size_t i = 0; i < s.n && r == 0; i++) {
 		r = scan_segment(q, priority, s.seg[i], f);
-		if (r == 0)
-			drop_segment(q, priority, s.seg[i]);
 		found = s.seg[i];
 	}
 	free(s.seg);
@@ -310,7 +306,6 @@ scan_priority(struct queue *q, int priority, bool full, struct fault *f)
 		r = scan_segment(q, priority, low, f);
 		if (r != 0)
 			return r;
-		drop_segment(q, priority, low);
 		r = scan_segment(q, priority, low + 1, f);
 		if (r != 0) {
 			hint_raise(h, raw, low + 1);

@@ -117,6 +117,8 @@ ask(struct record *r)
 	if (r->asked)
 		return;
 	r->asked = true;
+	if (r->entry->tries == 0 && r->entry->state != DEAD)
+		return;                  /* nothing has gone wrong yet, or not anew */
 	got = entry_why(r->queue, r->entry->id, &r->why, &f);
 	if (got < 0)
 		r->failed = f;

@@ -28,6 +28,15 @@ now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+int64_t
+steady_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 /* --- which spool ---------------------------------------------------------- */
 
 static char *
@@ -328,6 +337,20 @@ by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+/* What making a queue begins with: another's directory has none of these. */
+bool
+store_has(struct store *s, const char *name)
+{
+	int fd = dir_open(s->fd, name);
+	bool is = fd >= 0 && (faccessat(fd, "tmp", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    faccessat(fd, "new", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	return is || (saved != ENOENT && saved != ENOTDIR && saved != ELOOP);
+}
+
 int
 store_each(struct store *s, int (*fn)(const char *name, void *), void *arg,
     struct fault *f)
@@ -343,10 +366,7 @@ store_each(struct store *s, int (*fn)(const char *name, void *), void *arg,
 	}
 	qsort(l.name, l.n, sizeof *l.name, by_name);
 	for (size_t i = 0; i < l.n && r == 0; i++) {
-		struct stat st;
-
-		if (fstatat(s->fd, l.name[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISDIR(st.st_mode))
+		if (store_has(s, l.name[i]))
 			r = fn(l.name[i], arg);
 	}
 	free(l.name);

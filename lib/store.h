@@ -31,6 +31,8 @@
 #define RECEIPT_SIZE 4608
 
 int64_t now_ms(void);                  /* wall clock */
+/* Milliseconds of a clock that never jumps, for how long something lasts. */
+int64_t steady_ms(void);
 
 /* --- the spool ----------------------------------------------------------- */
 
@@ -50,6 +52,10 @@ int store_each(struct store *, int (*fn)(const char *name, void *), void *,
 
 /* Ends removals of queues that a crash cut short. */
 int store_tidy(struct store *, struct fault *);
+/* Calls say with a line for each entry that is no queue and nothing of ours;
+ * returns how many. */
+int store_verify(struct store *, void (*say)(const char *line, void *), void *,
+	struct fault *);
 
 bool queue_name_valid(const char *);
 
@@ -202,6 +208,7 @@ struct id lease_id(const struct lease *, uint32_t k);
 uint32_t lease_tries(const struct lease *);       /* this one included */
 int lease_priority(const struct lease *);
 int64_t lease_until(const struct lease *);        /* last deadline known */
+int64_t lease_expiry(const struct lease *);       /* its time to live ends; 0 */
 struct queue *lease_queue(const struct lease *);
 const char *lease_queue_name(const struct lease *);
 void lease_free(struct lease *);

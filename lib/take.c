@@ -39,10 +39,12 @@ fits(const struct message *m, const struct name *n)
 	    n->first < m->count && n->count <= m->count - n->first;
 }
 
-/* Opens what stands there and looks whether it is whole; from before this boot
- * its checksum too. 1 and *out, 0 it is gone or was torn and is buried, -1. */
+/* Opens what stands there and looks whether it is whole, and n bodies from
+ * `first` on are; from before this boot its checksum too. 1 and *out, 0 it is
+ * gone or was torn and is buried, -1. */
 static int
-open_whole(struct queue *q, const struct place *p, struct message **out, struct fault *f)
+open_whole(struct queue *q, const struct place *p, uint32_t first, uint32_t n,
+    struct message **out, struct fault *f)
 {
 	struct message *m = NULL;
 	enum opened r;
@@ -58,6 +60,8 @@ open_whole(struct queue *q, const struct place *p, struct message **out, struct 
 	r = list_read(q, fd, &m);
 	if (r == MESSAGE_OK && !fits(m, &p->name))
 		r = MESSAGE_TORN;
+	if (r == MESSAGE_OK)
+		r = message_parts(m, first, n);
 	if (r == MESSAGE_OK && p->name.seq < q->meter->boot_seq)
 		r = message_check(m);
 	if (r == MESSAGE_OK) {
@@ -116,6 +120,7 @@ claim(struct queue *q, const struct place *from, struct place *to, uint32_t want
 	if (queue_lock(q, f) < 0)
 		return -1;
 	r = hold_split(q, from, from->name.first, from->name.first + want, to, &rest, f);
+	timed_announce(q, to);
 	if (r == 1 && from->where == IN_NEW) {
 		ready_announce(q, &rest, false);
 		ready_again(q, &rest);
@@ -136,7 +141,8 @@ take_one(struct queue *q, const struct place *from, const struct take_spec *spec
 
 	if (from->name.expiry != 0 && from->name.expiry <= now)
 		return settle_expired(q, from, f) < 0 ? -1 : 0;
-	r = open_whole(q, from, &m, f);
+	r = open_whole(q, from, from->name.first, spec->want < from->name.count ?
+	    spec->want : from->name.count, &m, f);
 	if (r != 1)
 		return r;
 	to = leased(from, now, lease);
@@ -261,7 +267,7 @@ claim_part(struct by_id *b, const struct place *from, uint32_t k)
 	if (from->name.group != 0 && !group_head(from))
 		return fault_set(b->f, ST_TRYAGAIN, "%s: the message is not the next of "
 		    "its key", b->q->name);
-	r = open_whole(b->q, from, &m, b->f);
+	r = open_whole(b->q, from, k, 1, &m, b->f);
 	if (r != 1)
 		return r;
 	to = leased(from, b->now, lease);
@@ -270,6 +276,7 @@ claim_part(struct by_id *b, const struct place *from, uint32_t k)
 		r = settle_carry(b->q, from, &to, b->f);
 	else
 		r = hold_split(b->q, from, k, k + 1, &to, NULL, b->f);
+	timed_announce(b->q, &to);
 	if (r != 1) {
 		message_close(m);
 		return r;

@@ -48,7 +48,8 @@ tally_add(struct tally *t, const char *text)
 	if ((copy = strdup(text)) == NULL)
 		return -1;
 	memmove(&t->rows[i + 1], &t->rows[i], (t->n - i) * sizeof *t->rows);
-	t->rows[i] = (struct tally_row){ copy, 1 };
+	t->rows[i].text = copy;
+	t->rows[i].n = 1;
 	t->n++;
 	return 0;
 }

@@ -152,8 +152,10 @@ run_bucket(int64_t bucket, void *arg)
 	close(fd);
 	if (done < 0)
 		return r->f->status != 0 ? -1 : queue_fault(r->q, r->f, path);
-	if (!r->stays && unlinkat(r->q->fd, path, AT_REMOVEDIR) == 0)
+	if (!r->stays && unlinkat(r->q->fd, path, AT_REMOVEDIR) == 0) {
 		queue_dir_forget(r->q, path);
+		queue_spare(r->q);
+	}
 	return 0;
 }
 

@@ -64,7 +64,7 @@ top_entry(const char *name, void *arg)
 {
 	static const char *const known[] = { "tmp", "new", "cur", "later", "dlq", "why",
 		"done", "grp", "lock", "hold", "sub", "out", "dedup", "obj", "conf",
-		"meter", "wait", "room", "single", NULL };
+		"meter", "wait", "room", "single", "spare", NULL };
 
 	if (!one_of(name, known))
 		say(arg, "%s: stray entry", name);
@@ -384,6 +384,63 @@ check_groups(struct verify *v)
 		say(v, "grp/%016" PRIx64 ": waits without a head", v->groups[j++]);
 	free(h);
 	return 0;
+}
+
+/* --- the spool itself ------------------------------------------------------------------------- */
+
+struct spool_verify {
+	struct store *s;
+	void (*say)(const char *, void *);
+	void *arg;
+	int breaches;
+};
+
+static int
+none(const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	return 1;
+}
+
+/* A directory that is empty may be a queue that is being made. */
+static bool
+empty_dir(int at, const char *name)
+{
+	int fd = dir_open(at, name);
+	bool empty = fd >= 0 && dir_each(fd, none, NULL) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return empty;
+}
+
+static int
+spool_entry(const char *name, void *arg)
+{
+	static const char *const known[] = { ".conf", ".conf.new", NULL };
+	struct spool_verify *v = arg;
+	char line[512];
+
+	if (one_of(name, known) || strncmp(name, ".removed.", 9) == 0 ||
+	    (queue_name_valid(name) &&
+	    (store_has(v->s, name) || empty_dir(v->s->fd, name))))
+		return 0;
+	snprintf(line, sizeof line, "%s: stray entry", name);
+	v->say(line, v->arg);
+	v->breaches++;
+	return 0;
+}
+
+int
+store_verify(struct store *s, void (*say_line)(const char *, void *), void *arg,
+    struct fault *f)
+{
+	struct spool_verify v = { .s = s, .say = say_line, .arg = arg };
+
+	if (s->fd >= 0 && dir_each(s->fd, spool_entry, &v) < 0)
+		return fault_errno(f, "%s", s->path);
+	return v.breaches;
 }
 
 int

@@ -20,6 +20,7 @@ view_lease(struct view *v, struct lease *l, uint32_t k, char receipt[static RECE
 		.state = state_word(LEASED), .head = message_head(m),
 		.priority = lease_priority(l), .tries = lease_tries(l),
 		.put_time = message_head(m)->time, .due = lease_until(l),
+		.expires_at = lease_expiry(l),
 	};
 	return message_body(m, lease_first(l) + k, &v->body, &v->len, f);
 }

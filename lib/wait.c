@@ -206,13 +206,23 @@ watch_spool(struct waiter *w, struct spot *s)
 		s->wd[s->nwd++] = wd;
 }
 
+/* There is none, or another one stands there now. */
+static bool
+spool_gone(const struct store *s)
+{
+	struct stat a, b;
+
+	return s->fd < 0 || fstat(s->fd, &a) < 0 || stat(s->path, &b) < 0 ||
+	    a.st_ino != b.st_ino || a.st_dev != b.st_dev;
+}
+
 static void
 spool_again(struct store *s)
 {
 	struct fault f;
 	struct store *again, old;
 
-	if (s->fd >= 0)
+	if (!spool_gone(s))
 		return;
 	again = store_open(s->path, false, &f);
 	if (again == NULL)
@@ -227,11 +237,11 @@ spool_again(struct store *s)
 static int
 spot_open(struct waiter *w, struct spot *s, struct fault *f)
 {
-	if (s->q != NULL && queue_gone(s->q))
+	spool_again(s->store);
+	if (s->q != NULL && (s->store->fd < 0 || queue_gone(s->q)))
 		spot_close(w, s);
 	if (s->q != NULL)
 		return 1;
-	spool_again(s->store);
 	s->q = queue_open(s->store, s->name, QUEUE_MUST, f);
 	if (s->q != NULL) {
 		unwatch(w, s);

@@ -170,10 +170,10 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 @test "mq-put: a slow producer's record does not wait for the next" {
 	open_fifo
 	background mq-put -q -l q <in 9>&-
-	for i in 1 2; do
-		echo "$i" >&9
+	for want in 1 2; do
+		echo "$want" >&9
 		run -0 mq-take -W 5 --ack q
-		assert_output "$i"
+		assert_output "$want"
 	done
 	exec 9>&-
 	wait "$pid"
@@ -300,7 +300,7 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 }
 
 @test "mq-put: -d and -D hold it back, not longer" {
-	mq-put -q -d 0.3 -m late q
+	mq-put -q -d 2 -m late q
 	mq-put -q -D "$(date -u -d '+1 hour' +%FT%TZ)" -m later q
 	mq-put -q -D 2001-01-01T00:00:00Z -m past q
 	run -0 bodies q
@@ -311,10 +311,10 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 }
 
 @test "mq-put: -x drops what was not taken in time, never what is leased" {
-	mq-put -q -x 0.2 -m a q
-	mq-put -q -x 0.2 -m b q
+	mq-put -q -x 1 -m a q
+	mq-put -q -x 1 -m b q
 	receipt=$(mq-take -x 60 q)
-	sleep 0.3
+	sleep 1.1
 	run -1 mq-take q
 	assert_equal "$(mq-cat "$receipt")" a
 	run -0 mq-ack "$receipt"

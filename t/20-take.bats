@@ -122,7 +122,7 @@ ready() { find "$MQ_SPOOL/$1/new" -type f | wc -l; }
 	run -64 mq-take ../q
 	run -64 mq-take q:nonsense
 	run -64 mq-take q --
-	run -64 mq-take -J q
+	run -64 mq-take -J -f %r q
 	run -64 mq-take -j 2 q
 	run -64 mq-take --ack q -- true
 	run -64 mq-take -B 2 q -- echo {}

@@ -19,7 +19,7 @@ on_terminal() { script -qec "stty cols 80; $*" /dev/null | tr -d '\r'; }
 @test "mq-ls: a message a line, tabs, no header" {
 	id=$(mq-put -m hello -p 3 q)
 	run -0 mq-ls q
-	assert_output "$id	ready	3	0	0	-	-	5	-	hello"
+	assert_match "^$id	ready	3	0	[0-9]	-	-	5	-	hello\$"
 }
 
 @test "mq-ls: the oldest first, across states and files" {
@@ -140,8 +140,9 @@ on_terminal() { script -qec "stty cols 80; $*" /dev/null | tr -d '\r'; }
 
 @test "mq-ls: many messages, and no more memory for them" {
 	seq 100000 | mq-put -q -l q
-	run -0 bash -c 'ulimit -v 30000; mq-ls -o id,body q | tail -n 1'
-	assert_match $'\t100000$'
 	run -0 bash -c 'mq-ls q | head -n 1 | cut -f10'
 	assert_output 1
+	[[ $MQ_BIN != *asan* ]] || skip 'no limit under asan'
+	run -0 bash -c 'ulimit -v 30000; mq-ls -o id,body q | tail -n 1'
+	assert_match $'\t100000$'
 }

@@ -8,7 +8,7 @@ load helper
 	mq-take q
 	mq-ack -K "$(mq-take q)"
 	run -0 mq-stat
-	assert_output 'q	3	1	1	1	0'
+	assert_match $'^q\t3\t1\t1\t1\t[0-9]$'
 }
 
 @test "mq-stat: all queues, or those named" {
@@ -23,9 +23,14 @@ load helper
 
 @test "mq-stat: -o FIELD QUEUE is one number" {
 	seq 7 | mq-put -q -l q
-	for field in ready:7 leased:0 later:0 blocked:0 dead:0 oldest:0 oldest_ready:0 oldest_total:0; do
+	for field in ready:7 leased:0 later:0 blocked:0 dead:0; do
 		run -0 mq-stat -o "${field%:*}" q
 		assert_output "${field#*:}"
+	done
+	mq-take --ack -n 7 q >/dev/null
+	for field in oldest oldest_ready oldest_total; do
+		run -0 mq-stat -o "$field" q
+		assert_output 0
 	done
 }
 
@@ -43,9 +48,9 @@ load helper
 	mq-put -q -p 1 -m x q
 	mq-put -q -p 1 -m x q
 	run -0 jq -c '[.queue, .ready, .later, .retrying, .done, .paused]' <(mq-stat -J q)
-	assert_output '["q",2,0,0,0,false]' || [[ $output == '["q",3,0,0,0,false]' ]]
-	run -0 jq -c '[.priorities[] | [.priority, .ready, .oldest]]' <(mq-stat -J q)
-	assert_output '[[1,2,0],[5,1,0]]'
+	assert_output '["q",3,0,0,0,false]'
+	run -0 jq -c '[.priorities[] | [.priority, .ready, .oldest < 60]]' <(mq-stat -J q)
+	assert_output '[[1,2,true],[5,1,true]]'
 }
 
 @test "mq-stat: oldest covers a retry that waits, not what is scheduled" {
@@ -60,7 +65,7 @@ load helper
 	mq-put -q -m x q
 	wait_for -t 5 bash -c '(($(mq-stat -o oldest q) >= 1))'
 	run -0 mq-stat -o oldest,oldest_ready,oldest_total q
-	assert_match $'^([1-5])\t([1-5])\t([1-5])$'
+	assert_match $'^[1-9][0-9]?\t[1-9][0-9]?\t[1-9][0-9]?$'
 }
 
 @test "mq-stat: paused is shown" {
@@ -75,8 +80,8 @@ load helper
 
 @test "mq-stat: no queue is 66, after the others" {
 	mq-put -q -m x q
-	run -66 --separate-stderr mq-stat nope q
-	assert_output 'q	1	0	0	0	0'
+	run -66 --separate-stderr mq-stat -o ready,dead nope q
+	assert_output 'q	1	0'
 	assert_stderr 'mq-stat: nope: no such queue'
 	run -0 mq-stat
 }

@@ -104,11 +104,50 @@ ready() { mq-stat -o ready q; }
 }
 
 @test "mq-put -J: a slow producer's line does not wait for the next" {
-	mkfifo in
-	background mq-put -J q <in >ids
-	exec 9>in
+	mkfifo in && exec 9<>in
+	background mq-put -J q <in >ids 9>&-
 	echo '{"body":"first"}' >&9
 	wait_for has_lines ids 1
 	exec 9>&-
 	wait "$pid"
+}
+
+@test "mq-take -J: an object each, with its receipt" {
+	mq-put -q -m one -a k=v q
+	mq-put -q -m two q
+	mq-take -J -n 5 q >out
+	run -0 jq -c '[.body, .state, .tries, .attributes.k]' out
+	assert_output $'["one","leased",1,"v"]\n["two","leased",1,null]'
+	jq -r .receipt out | mq-ack -
+	run -0 mq-stat -o ready,leased q
+	assert_output $'0\t0'
+	run -1 mq-take -J q
+}
+
+@test "mq-take -J --ack: no receipt, and mq-put -J takes it" {
+	seq 3000 | mq-put -q -l -x 1h q
+	run -0 bash -c 'mq-take -J --ack -n 5000 q | mq-put -q -J copy'
+	run -0 jq -c 'has("expires_at")' <(mq-take -J --ack copy)
+	assert_output true
+	mq-take --ack -n 5000 copy >out
+	seq 2 3000 | cmp - out
+	run -0 mq-stat -o ready,leased q
+	assert_output $'0\t0'
+}
+
+@test "mq-take -J: a full stdout is 74, and nothing stays held" {
+	seq 10 | mq-put -q -l q
+	run -74 bash -c 'mq-take -J -n 10 q >/dev/full'
+	run -74 bash -c 'mq-take -J --ack -n 10 q >&-'
+	run -0 mq-stat -o ready,leased q
+	assert_output $'10\t0'
+}
+
+@test "mq-take -J: with -f, -0 or a COMMAND it is 64" {
+	mq-put -q -m x q
+	run -64 mq-take -J -f %r q
+	run -64 mq-take -J -0 q
+	run -64 mq-take -J q -- true
+	run -0 mq-stat -o ready q
+	assert_output 1
 }

@@ -15,6 +15,7 @@ ok() { [ "$RC" = 0 ]; }
 # One sweep makes the spool whole, whatever happened. What is there then is in
 # `now`, and in `now.other` for a queue `other`, as look(1) prints it.
 whole() {
+	[ "$N" != 0 ] || ok || bad "without a fault: $RC $(cat "$ERR")"
 	mq-sweep >swept 2>&1 || bad "sweep: $? $(cat swept)"
 	mq-sweep --verify || bad 'verify found that'
 	look "$D/spool/q" >now || bad "$(cat now)"
@@ -23,10 +24,11 @@ whole() {
 
 # find ID: its $state $tries $until $body in `now`; false if it is gone
 find() {
+	# shellcheck disable=SC2034 # tries: for who asks
 	while read -r id state tries until body; do
 		[ "$id" != "$1" ] || return 0
 	done <now
-	state=gone tries=0 until=0 body=
+	state=gone until=0 body=
 	return 1
 }
 
@@ -34,12 +36,12 @@ find() {
 is() {
 	n=$1 i=0
 	shift
-	while read -r put; do
+	while read -r wanted; do
 		i=$((i + 1))
 		[ $i != "$n" ] || break
 	done <put
 	[ $i = "$n" ] || bad "the setup put no message $n"
-	! find "$put" || [ "$body" = "$n" ] || bad "message $n is now '$body'"
+	! find "$wanted" || [ "$body" = "$n" ] || bad "message $n is now '$body'"
 	for s; do [ "$s" != "$state" ] || return 0; done
 	bad "message $n is $state (RC $RC), not $*"
 }

@@ -40,13 +40,14 @@ sweep() {
 # killed NAME SETUP RUN CHECK
 killed() {
 	sweep "$1, killed" --setup "$use $2" --run "exec $3" --check "$use $4"
+	[ -z "$SHORT" ] || return 0      # after a call is before the next, but for the last
 	sweep "$1, killed after" --after --setup "$use $2" --run "exec $3" --check "$use $4"
-	[ -n "$SHORT" ] ||
-		sweep "$1, torn" --torn --setup "$use $2" --run "exec $3" --check "$use $4"
+	sweep "$1, torn" --torn --setup "$use $2" --run "exec $3" --check "$use $4"
 }
 # failing NAME SETUP RUN CHECK
 failing() {
 	if [ -n "$SHORT" ]; then
+		case $1 in *singles*) return ;; esac
 		set -- "$@" EIO
 	else
 		set -- "$@" ENOSPC,EIO,EMFILE,EINTR
@@ -187,6 +188,35 @@ for from in singles bulk; do
 done
 all_ways 'sweep of what is due' 'seq 3 | mq-put -l -d 1ms q >put; sleep 0.02' \
 	'mq-sweep -s $D/spool' 'whole; are ready'
+
+# --- removal, and a round through the dead letters ---------------------------------------
+
+in_spool="sh -c 'MQ_SPOOL=\$D/spool; export MQ_SPOOL; read -r x <two && exec"
+for from in singles bulk; do
+	[ $from = singles ] && setup=$singles || setup=$bulk
+	setup="$setup sed -n '2s/^/q:/p' put >two;"
+	dead="$setup mq-take -n 3 q | mq-ack -K -m no -;"
+	all_ways "rm of one of $from" "$setup" "$in_spool mq-rm \$x'" \
+		'whole; are_but 2 ready; if ok; then is 2 gone; else is 2 ready gone; fi'
+	all_ways "rm --ready of $from" "$setup" 'mq-rm -s $D/spool --ready q' \
+		'whole; are ready gone; ! ok || are gone'
+	all_ways "dlq retry of one of $from" "$dead" "$in_spool mq-dlq retry \$x'" \
+		'whole; is 1 dead; is 3 dead; if ok; then is 2 ready; else is 2 ready dead; fi'
+	all_ways "dlq retry --all of $from" "$dead" "$in_spool mq-dlq retry --all q'" \
+		'whole; are ready dead; ! ok || are ready'
+	all_ways "dlq rm of one of $from" "$dead" "$in_spool mq-dlq rm \$x'" \
+		'whole; is 1 dead; is 3 dead; if ok; then is 2 gone; else is 2 dead gone; fi'
+	all_ways "take by id of $from" "$setup" "$in_spool mq-take \$x'" \
+		'whole; are_but 2 ready; is 2 ready leased; told 1'
+	for other in "$take -n 3 q" 'mq-sweep -s $D/spool' "$in_spool mq-dlq retry \$x'"; do
+		meanwhile "dlq retry of one of $from, $other meanwhile" "$dead" \
+			"$in_spool mq-dlq retry \$x'" "$other >\$MOUT" \
+			'whole; is 1 dead; is 3 dead; is 2 ready leased; grep / "$MOUT" >other; held other'
+		meanwhile "rm of one of $from, $other meanwhile" "$setup" "$in_spool mq-rm \$x'" \
+			"$other >\$MOUT" 'whole; are_but 2 ready leased
+			if ok; then is 2 gone; else is 2 leased; fi; grep / "$MOUT" >other; held other'
+	done
+done
 
 # --- the second fault: what a crash left half-way, met by another ---------------------
 

@@ -23,11 +23,11 @@ cut_power() { # FILE SYSTEM, CUTS
 }
 
 @test "power cut on ext4: what was confirmed is there, nothing torn is delivered" {
-	cut_power ext4 60
+	cut_power ext4 40
 }
 @test "power cut on xfs: what was confirmed is there, nothing torn is delivered" {
-	cut_power xfs 25
+	cut_power xfs 15
 }
 @test "power cut on btrfs: what was confirmed is there, nothing torn is delivered" {
-	cut_power btrfs 40
+	cut_power btrfs 20
 }

@@ -1,0 +1,76 @@
+# What stands in share/examples, run.
+load helper
+
+EX=$ROOT/share/examples
+
+@test "examples: cron-drain works off what is there, and says when something died" {
+	seq 3 >in.csv
+	mq-put -q -m "$PWD/in.csv" imports
+	run -0 "$EX/cron-drain.sh"
+	run -0 cat imported.log
+	assert_output 3
+	mq-put -q -m /nonexistent imports
+	mq-conf imports tries=1
+	run -1 --separate-stderr "$EX/cron-drain.sh"
+	[[ $stderr == *"dead letters"* ]]
+}
+
+@test "examples: cron-drain leaves a running pool alone" {
+	mq-put -q -m x imports
+	background mq-take --single -w imports -- true
+	wait_for eval '[[ $(mq-stat -o ready imports) = 0 ]]'
+	run -0 "$EX/cron-drain.sh"
+}
+
+@test "examples: xargs-pipeline acks what worked and retries what failed" {
+	echo data >good
+	printf '%s\n' good missing | mq-put -lq files
+	run -0 "$EX/xargs-pipeline.sh" files
+	[[ $output == *"5 good"* ]]
+	run -0 mq-stat -o ready,leased,later files
+	assert_output $'0\t0\t1'
+}
+
+@test "examples: put-and-wait tells what became of the job" {
+	mq-conf --create q keep=1h tries=1 >/dev/null
+	background mq-take -w q -- sh -c 'read -r x; [ "$x" = good ]'
+	run -0 "$EX/put-and-wait.sh" q good
+	[[ $output == *": done" ]]
+	run -1 "$EX/put-and-wait.sh" q bad
+	[[ $output == *": failed"* ]]
+}
+
+@test "examples: put-and-wait gives up in time" {
+	PATIENCE=50ms run -75 "$EX/put-and-wait.sh" q x
+}
+
+@test "examples: pipeline takes each message through all stages once" {
+	printf '%s\n' a b c | mq-put -lq fetch
+	run -0 "$EX/pipeline.sh"
+	assert_equal "$(sort <<<"$output" | tr -d '\n')" ABC
+	run -0 mq-stat -o ready,leased,later,dead publish
+	assert_output $'0\t0\t0\t0'
+}
+
+@test "examples: from-nq runs commands in order, with their words and directory" {
+	mkdir "a dir"
+	(cd "a dir" && "$EX/from-nq.sh" touch "two words")
+	"$EX/from-nq.sh" sh -c 'echo out; ls "a dir"'
+	"$EX/from-nq.sh"
+	run -0 cat log/*.log
+	assert_output $'out\ntwo words'
+}
+
+@test "examples: from-tsp adds, works and lists" {
+	id=$("$EX/from-tsp.sh" add echo "hello  there")
+	"$EX/from-tsp.sh" work
+	run -0 cat "log/$id.1.log"
+	assert_output "hello  there"
+	run -64 "$EX/from-tsp.sh"
+}
+
+@test "examples: delayed shows what is due when" {
+	run -0 "$EX/delayed.sh" r
+	assert_lines 4
+	assert_equal "$(mq-stat -o ready,later r)" $'1\t3'
+}
