@@ -151,6 +151,16 @@ settle(struct args *a, struct lease *l, struct fault *f)
 	}
 }
 
+static void
+lost(const struct lease *l, struct fault *f)
+{
+	char id[ID_LEN + 1];
+
+	id_print(lease_id(l, 0), id);
+	fault_set(f, ST_NOTHING, "%s:%s%s: lease lost", lease_queue_name(l), id,
+	    lease_count(l) > 1 ? " and those after it" : "");
+}
+
 static int
 by_place(const void *a, const void *b)
 {
@@ -174,7 +184,7 @@ settle_batch(struct args *a)
 			continue;
 		r = settle(a, l, &f);
 		if (r == 0)
-			fault_set(&f, ST_NOTHING, "lease lost");
+			lost(l, &f);
 		if (r <= 0)
 			failed(a, &f);
 	}

@@ -105,14 +105,11 @@ static int
 copy_in(struct queue *q, int in, int dir, const char *base, const struct put_spec *spec)
 {
 	struct stat st;
-	int out = openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    q->conf.mode), r;
+	int out = file_make(dir, base, O_WRONLY | O_EXCL, q->conf.mode), r;
 
 	if (out < 0)
 		return -1;
 	r = fstat(in, &st);
-	if (r == 0 && (q->conf.mode & 077) != 0)
-		r = fchmod(out, q->conf.mode);
 	if (r == 0)
 		r = S_ISREG(st.st_mode) && st.st_size > 0 ?
 		    copy_data(in, out, base, spec, (uint64_t)st.st_size) : -2;
@@ -305,7 +302,7 @@ attach_share(struct queue *q, const struct head *h, struct fault *f)
 		if (!obj_of(relative(q->store, h->attachments[i]), obj, &id))
 			continue;
 		snprintf(path, sizeof path, "%s/" SHARED, obj);
-		fd = dir_openat(q->store->fd, path, O_WRONLY | O_CREAT, q->conf.mode);
+		fd = file_make(q->store->fd, path, O_WRONLY, q->conf.mode);
 		if (fd < 0 && errno != EACCES)
 			return queue_fault(q, f, "obj");
 		if (fd >= 0)

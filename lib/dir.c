@@ -79,14 +79,41 @@ dir_mode(mode_t file)
 	return m & 0020 ? m | S_ISGID : m;
 }
 
+/* Only where the umask could cut something: 0600 and 0700 need no calls. */
+static mode_t
+umask_off(mode_t mode)
+{
+	return (mode & 077) != 0 ? umask(0) : 0;
+}
+
+static void
+umask_on(mode_t mode, mode_t old)
+{
+	int saved = errno;
+
+	if ((mode & 077) != 0)
+		umask(old);
+	errno = saved;
+}
+
+int
+file_make(int at, const char *name, int flags, mode_t mode)
+{
+	mode_t old = umask_off(mode);
+	int fd = dir_openat(at, name, flags | O_CREAT | O_NOFOLLOW, mode);
+
+	umask_on(mode, old);
+	return fd;
+}
+
 static int
 make_one(int at, const char *path, mode_t mode)
 {
-	if (mkdirat(at, path, mode) < 0)
-		return errno == EEXIST ? 0 : -1;
-	if ((mode & 07077) != 0)         /* the umask may have cut these */
-		return fchmodat(at, path, mode, 0);
-	return 0;
+	mode_t old = umask_off(mode);
+	int r = mkdirat(at, path, mode & 0777);  /* set-gid is inherited */
+
+	umask_on(mode, old);
+	return r < 0 && errno != EEXIST ? -1 : 0;
 }
 
 int

@@ -13,6 +13,11 @@
 int dir_openat(int at, const char *path, int flags, mode_t mode);
 int dir_open(int at, const char *path);           /* as a directory */
 
+/* Opens a file that it makes if there is none, with just that mode, whatever the
+ * umask says: from its first moment, so that no crash leaves another one. Flags
+ * as for open(2); O_CREAT and O_NOFOLLOW are added. */
+int file_make(int at, const char *name, int flags, mode_t mode);
+
 /* Makes each missing component of `path` below `at` with that mode, whatever
  * the umask says. 0, also if it is there already. */
 int dir_make(int at, const char *path, mode_t mode);

@@ -301,7 +301,7 @@ group_end(struct queue *q, const struct place *from, const struct place *goal,
 {
 	struct held held = { .kind = HELD_END, .goal = *goal };
 	struct place next;
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], dir[PLACE_DIR_SIZE];
 	int r;
 
 	if (!queue_has(q, from))
@@ -318,6 +318,10 @@ group_end(struct queue *q, const struct place *from, const struct place *goal,
 		errno = ENAMETOOLONG;
 		return queue_fault(q, f, "hold");
 	}
+	/* a disk that is full must say so before the commit, not after it */
+	place_dir(goal, dir);
+	if (goal->where != GONE && queue_dir(q, dir, true) < 0)
+		return queue_fault(q, f, dir);
 	r = into_hold(q, from, name, f);         /* the commit */
 	if (r != 1)
 		return r;

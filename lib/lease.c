@@ -186,7 +186,7 @@ lease_by_receipt(const char *text, const struct lease *like, struct fault *f)
 	struct lease *l;
 
 	if (!receipt_parse(text, &r)) {
-		fault_set(f, ST_USAGE, "not a receipt");
+		fault_set(f, ST_USAGE, "%.200s: not a receipt", text);
 		return NULL;
 	}
 	q = receipt_queue(&r, like, f);

@@ -32,8 +32,7 @@ line_join(struct queue *q, struct line *l, const char *where, struct fault *f)
 		clock_gettime(CLOCK_REALTIME, &ts);
 		snprintf(l->name, sizeof l->name, "%016" PRIx64 ".%08x",
 		    (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec, (unsigned)getpid());
-		l->fd = dir < 0 ? -1 : openat(dir, l->name,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, q->conf.mode);
+		l->fd = dir < 0 ? -1 : file_make(dir, l->name, O_WRONLY | O_EXCL, q->conf.mode);
 		if (l->fd < 0 && errno == EEXIST)
 			continue;
 		if (l->fd < 0)

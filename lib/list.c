@@ -468,6 +468,14 @@ struct each {
 	void *arg;
 };
 
+/* Its time to live is over, and nobody has come by yet to drop it. */
+static bool
+over(const struct place *p, int64_t now)
+{
+	return p->name.expiry != 0 && p->name.expiry <= now && p->where != IN_CUR &&
+	    p->where != IN_DLQ && p->where != IN_DONE;
+}
+
 static int
 each_place(const struct place *p, void *arg)
 {
@@ -475,7 +483,7 @@ each_place(const struct place *p, void *arg)
 	enum state state = place_state(p, e->now);
 	int r = 0;
 
-	if ((e->states & state) == 0)
+	if ((e->states & state) == 0 || over(p, e->now))
 		return 0;
 	for (uint32_t k = p->name.first; k < p->name.first + p->name.count && r == 0; k++) {
 		struct entry entry = entry_of(p, k, state);
@@ -685,7 +693,8 @@ queue_clear(struct queue *q, unsigned states, uint64_t *removed, struct fault *f
 static int
 busy_place(const struct place *p, void *arg)
 {
-	(void)arg;
+	if (over(p, *(const int64_t *)arg))
+		return 0;
 	return p->where != IN_LATER || name_tries(&p->name) > 0;
 }
 
@@ -693,19 +702,20 @@ int
 queue_busy(struct queue *q, bool held, struct fault *f)
 {
 	unsigned dirs = held ? LEASED : READY | LEASED | LATER | BLOCKED;
+	int64_t now = now_ms();
 	int r;
 
 	if (queue_ready(q, f) < 0)
 		return -1;
-	r = walk_places(q, dirs, busy_place, NULL, f);
+	r = walk_places(q, dirs, busy_place, &now, f);
 	if (r != 0)
 		return r;
 	/* one may have moved behind the eye's back: look again, alone */
 	if (queue_lock(q, f) < 0)
 		return -1;
-	r = walk_places(q, dirs, busy_place, NULL, f);
+	r = walk_places(q, dirs, busy_place, &now, f);
 	if (r == 0)
-		r = walk_places(q, dirs, busy_place, NULL, f);
+		r = walk_places(q, dirs, busy_place, &now, f);
 	queue_unlock(q);
 	return r;
 }
@@ -723,6 +733,9 @@ fate_found(const struct entry *e, void *arg)
 	if (e->state == DONE && strcmp(e->outcome, "acked") == 0) {
 		g->fate = FATE_ACKED;
 		g->how = e->outcome;
+	} else if (over(e->place, now_ms())) {
+		g->fate = FATE_LOST;
+		g->how = "expired";
 	} else if (e->state == DONE || e->state == DEAD) {
 		g->fate = FATE_LOST;
 		g->how = e->state == DEAD ? "buried" : e->outcome;
@@ -804,6 +817,8 @@ count_place(const struct place *p, void *arg)
 	uint32_t n = p->name.count;
 	int64_t age = age_of(p, k->now);
 
+	if (over(p, k->now))
+		return 0;
 	switch (place_state(p, k->now)) {
 	case READY:
 		c->ready += n;

@@ -168,11 +168,10 @@ meter_make(int dir, uint64_t seq, mode_t mode)
 	m.dev = st.st_dev;
 	m.ino = st.st_ino;
 	(void)unlinkat(dir, "meter.new", 0);     /* of one that died here */
-	fd = openat(dir, "meter.new", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	fd = file_make(dir, "meter.new", O_RDWR | O_EXCL, mode);
 	if (fd < 0)
 		return -1;
-	if (fill(fd, &m) < 0 || ((mode & 077) != 0 && fchmod(fd, mode) < 0) ||
-	    renameat(dir, "meter.new", dir, "meter") < 0) {
+	if (fill(fd, &m) < 0 || renameat(dir, "meter.new", dir, "meter") < 0) {
 		saved = errno;
 		(void)unlinkat(dir, "meter.new", 0);
 		close(fd);

@@ -166,15 +166,13 @@ write_tmp(struct put *p, const struct head *h, const struct place *tmp, struct f
 		return fault_set(f, ST_DATA, "attributes are over %d bytes", HEADER_MAX);
 	dir = text == NULL ? -1 : queue_dir(q, "tmp", true);
 	name_print(&tmp->name, name);
-	fd = dir < 0 ? -1 : openat(dir, name,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, q->conf.mode);
+	fd = dir < 0 ? -1 : file_make(dir, name, O_WRONLY | O_EXCL, q->conf.mode);
 	if (fd < 0) {
 		queue_fault(q, f, "tmp");
 		free(text);
 		return -1;
 	}
 	if (flock(fd, LOCK_EX) < 0 ||
-	    ((q->conf.mode & 077) != 0 && fchmod(fd, q->conf.mode) < 0) ||
 	    write_file(fd, text, len, p->body, p->ends[p->part - 1]) < 0) {
 		saved = errno;
 		(void)unlinkat(dir, name, 0);

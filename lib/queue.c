@@ -239,11 +239,8 @@ lock_file(struct queue *q, const char *name, struct fault *f)
 {
 	int fd = dir_openat(q->fd, name, O_RDWR | O_NONBLOCK, 0);
 
-	if (fd < 0 && errno == ENOENT) {
-		fd = dir_openat(q->fd, name, O_RDWR | O_CREAT, q->conf.mode);
-		if (fd >= 0 && (q->conf.mode & 077) != 0)
-			(void)fchmod(fd, q->conf.mode);  /* its owner's alone */
-	}
+	if (fd < 0 && errno == ENOENT)
+		fd = file_make(q->fd, name, O_RDWR, q->conf.mode);
 	return fd < 0 ? queue_fault(q, f, name) : fd;
 }
 
@@ -541,8 +538,8 @@ queue_open(struct store *s, const char *name, enum queue_how how, struct fault *
 	struct queue *q;
 
 	if (!queue_name_valid(name)) {
-		fault_set(f, ST_USAGE, "not a queue's name (letters, digits and "
-		    "_.-, at most 100, no . or - first)");
+		fault_set(f, ST_USAGE, "%.120s: not a queue's name (letters, digits and "
+		    "_.-, at most 100, no . or - first)", name);
 		return NULL;
 	}
 	q = calloc(1, sizeof *q);

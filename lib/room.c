@@ -216,12 +216,8 @@ make_bell(struct queue *q)
 
 	if (dir < 0)
 		return -1;
-	fd = openat(dir, "bell", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, q->conf.mode);
-	if (fd < 0)
-		return -1;
-	if ((q->conf.mode & 077) != 0)
-		(void)fchmod(fd, q->conf.mode);
-	return close(fd);
+	fd = file_make(dir, "bell", O_WRONLY, q->conf.mode);
+	return fd < 0 ? -1 : close(fd);
 }
 
 struct room_wait *

@@ -63,9 +63,8 @@ write_copy(struct queue *q, struct message *m, uint32_t lo, uint32_t hi, const c
 	if (text == NULL)
 		return -1;
 	if (dir >= 0)
-		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    q->conf.mode);
-	if (fd >= 0 && (flock(fd, LOCK_EX) < 0 || fchmod(fd, q->conf.mode) < 0 ||
+		fd = file_make(dir, name, O_WRONLY | O_EXCL, q->conf.mode);
+	if (fd >= 0 && (flock(fd, LOCK_EX) < 0 ||
 	    write_all(fd, text, head_len) < 0 || write_all(fd, bodies, len) < 0 ||
 	    (q->conf.sync && fsync(fd) < 0))) {
 		queue_fault(q, f, "tmp");
@@ -185,7 +184,7 @@ split_end(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
     struct place *to, struct place *stay, struct fault *f)
 {
 	struct held held = { .kind = HELD_SPLIT, .source = *from, .goal = *to };
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], dir[PLACE_DIR_SIZE];
 	int hold, r;
 
 	stay->name.first = lo == from->name.first ? hi : from->name.first;
@@ -201,8 +200,11 @@ split_end(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
 		return r;
 	}
 	held_print(&held, name);
+	place_dir(&held.goal, dir);
 	hold = queue_dir(q, "hold", true);
-	r = queue_move(q, from, stay, f);       /* the commit */
+	/* a disk that is full must say so before the commit, not after it */
+	r = queue_dir(q, dir, true) < 0 ? queue_fault(q, f, dir) :
+	    queue_move(q, from, stay, f);       /* the commit */
 	if (r == 1)
 		r = hold < 0 || hold_finish(q, hold, name, &held.goal) < 0 ?
 		    queue_fault(q, f, "hold") : 1;

@@ -16,7 +16,7 @@
 static void
 print_line(FILE *o, const char *s, size_t max)
 {
-	for (size_t i = 0; s[i] != '\0' && i < max; i++)
+	for (size_t i = 0; i < max && s[i] != '\0'; i++)
 		fputc((unsigned char)s[i] < ' ' ? ' ' : s[i], o);
 }
 
@@ -73,11 +73,8 @@ why_append(struct queue *q, struct id id, uint32_t tries, const struct why *why)
 	if (text == NULL)
 		return;
 	id_print(id, name);
-	fd = openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-	    q->conf.mode);
+	fd = file_make(dir, name, O_WRONLY | O_APPEND, q->conf.mode);
 	if (fd >= 0) {
-		if ((q->conf.mode & 077) != 0)
-			(void)fchmod(fd, q->conf.mode);
 		if (fstat(fd, &st) == 0 && st.st_size > WHY_MAX)
 			(void)ftruncate(fd, 0);
 		(void)write_all(fd, text, len);

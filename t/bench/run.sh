@@ -377,7 +377,7 @@ pool() {
 	rounds=$(full 5 2) each=$(full 2000 250)
 	heading "The pool: $rounds times $each messages, \`/bin/true\` for each"
 	seq "$each" >work
-	measure pool -n "$rounds" -t "$(full 300 12)" ::- mq-put -S -q -l h '<work' \
+	measure pool -n "$rounds" -t "$(full 120 12)" ::- mq-put -S -q -l h '<work' \
 		::: xargs -P2 -n1 /bin/true '<work' ::: mq-take -j2 h -- /bin/true || return
 	row '`xargs -P2 -n1 /bin/true`' "$(rate "$each" "${wall[0]}")/s" 1 ''
 	row '`mq-take -j2 q -- /bin/true`' "$(rate "$each" "${wall[1]}")/s" \
