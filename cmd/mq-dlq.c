@@ -34,6 +34,7 @@ static const struct opt_use retry_uses[] = {
 	{ 'F', "with --all: only what EXPR matches; repeated: or" },
 	{ 'R', "spread them over time, no more than RATE" },
 	{ 's', NULL },
+	{ 't', "into another QUEUE of the spool" },
 	{ OPT_ALL, "all dead letters of QUEUE" },
 	{ 0, NULL },
 };
@@ -54,7 +55,8 @@ static const struct tool show_tool = {
 };
 static const struct tool retry_tool = {
 	"mq-dlq retry", "back to ready, tries counted anew",
-	"[-R RATE] QUEUE:ID ...\n[-R RATE] --all [-F EXPR] QUEUE", NULL, retry_uses, NULL,
+	"[-R RATE | -t QUEUE] QUEUE:ID ...\n[-R RATE | -t QUEUE] --all [-F EXPR] QUEUE",
+	NULL, retry_uses, NULL,
 };
 static const struct tool edit_tool = {
 	"mq-dlq edit", "change the body in $EDITOR, then retry", "QUEUE:ID",
@@ -91,6 +93,8 @@ struct args {
 	double rate;             /* a second; 0: at once */
 	int64_t now;
 	uint64_t revived;
+	const char *to;          /* retry -t */
+	struct queue *target;
 	struct filter *filter;
 	struct columns columns;
 	struct table *table;
@@ -129,6 +133,11 @@ set(struct args *a, int id)
 		break;
 	case 's':
 		a->spool = a->o.arg;
+		break;
+	case 't':
+		a->to = a->o.arg;
+		if (!queue_name_valid(a->to))
+			return opt_bad(&a->o, "not a queue's name");
 		break;
 	case OPT_ALL:
 		a->all = true;
@@ -362,7 +371,13 @@ revive(struct args *a, const struct entry *e, struct fault *f)
 	if (a->rate > 0)
 		due = a->now + (int64_t)((double)a->revived * 1000 / a->rate);
 	a->revived++;
-	return entry_revive(a->q, e, NULL, due, f);
+	if (a->to != NULL && strcmp(a->to, queue_name(a->q)) == 0)
+		return fault_set(f, ST_USAGE, "-t %s: it is in that queue", a->to);
+	if (a->to != NULL && a->target == NULL)
+		a->target = queue_open(queue_store(a->q), a->to, QUEUE_MAKE, f);
+	if (a->to != NULL && a->target == NULL)
+		return -1;
+	return entry_revive(a->q, e, a->target, due, f);
 }
 
 static int
@@ -410,6 +425,8 @@ act(struct args *a, char **operands, int n)
 
 	if (!a->all && a->filter != NULL)
 		return opt_usage(&a->o, "-F goes with --all");
+	if (a->to != NULL && a->rate > 0)
+		return opt_usage(&a->o, "-R and -t: one of them");
 	if (a->all && (n != 1 || !queue_name_valid(operands[0])))
 		return opt_usage(&a->o, "--all: of one QUEUE");
 	if (n < 1)
@@ -553,6 +570,7 @@ main(int argc, char **argv)
 		return opt_fault(&a.o, &f);
 	r = run(&a, verb, argv + a.o.index, argc - a.o.index);
 	queue_close(a.q);
+	queue_close(a.target);
 	store_close(a.store);
 	return r;
 }

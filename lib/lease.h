@@ -19,4 +19,8 @@ struct lease {
 struct lease *lease_new(struct queue *, const struct place *, struct message *,
 	struct fault *);
 
+/* What stands at the lease's place goes to another queue, as lease_move() does
+ * it. 1, 0 it is gone, -1 */
+int move_place(struct lease *, struct queue *to, struct fault *);
+
 #endif

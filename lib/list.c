@@ -12,6 +12,7 @@
 
 #include "dir.h"
 #include "hold.h"
+#include "lease.h"
 #include "message.h"
 #include "settle.h"
 #include "timed.h"
@@ -625,6 +626,33 @@ entry_remove(struct queue *q, const struct entry *e, struct fault *f)
 	return r;
 }
 
+/* Alone under a name of its own, in the dead letters, then across. */
+static int
+revive_into(struct queue *q, const struct entry *e, struct queue *to, struct fault *f)
+{
+	struct place p, alone;
+	struct lease *l;
+	int r;
+
+	if (queue_conf(to, f) == NULL || queue_ready(q, f) < 0 || queue_ready(to, f) < 0 ||
+	    queue_lock(q, f) < 0)
+		return -1;
+	r = entry_place(q, e, &p, f);
+	alone = p;
+	if (r == 1 && p.name.count > 1) {
+		uint32_t k = (uint32_t)(e->order - p.name.seq);
+
+		r = hold_split(q, &p, k, k + 1, &alone, NULL, f);
+	}
+	queue_unlock(q);
+	l = r == 1 ? lease_new(q, &alone, NULL, f) : NULL;
+	if (l == NULL)
+		return r == 1 ? -1 : r;
+	r = move_place(l, to, f);
+	lease_free(l);
+	return r;
+}
+
 int
 entry_revive(struct queue *q, const struct entry *e, struct queue *other, int64_t due,
     struct fault *f)
@@ -634,7 +662,7 @@ entry_revive(struct queue *q, const struct entry *e, struct queue *other, int64_
 	int64_t now = now_ms();
 
 	if (other != NULL && other != q)
-		return fault_set(f, ST_USAGE, "into another queue: not yet");
+		return revive_into(q, e, other, f);
 	to.name.untried = to.name.deliveries;    /* tries are counted anew */
 	to.name.due = to.name.expiry = 0;
 	if (due > now) {

@@ -265,6 +265,21 @@ move_halves(struct lease *l, struct queue *to, struct fault *f)
 }
 
 int
+move_place(struct lease *l, struct queue *to, struct fault *f)
+{
+	int r;
+
+	/* its attachments stay where they are; who acks it there must look */
+	if (attach_used(l->q) && attach_use(to, f) < 0)
+		return -1;
+	if (l->place.name.group != 0)
+		return move_grouped(l, to, f);
+	r = room_limited(l->q) || room_limited(to) ? move_counted(l, to, f) :
+	    move_plain(l, to, f);
+	return r < 0 && f->error == EXDEV ? move_copied(l, to, f) : r;
+}
+
+int
 lease_move(struct lease *l, struct queue *to, struct fault *f)
 {
 	int r;
@@ -276,14 +291,5 @@ lease_move(struct lease *l, struct queue *to, struct fault *f)
 	r = isolate(l, f);
 	if (l->place.name.count > 1 && r >= 0 && !queue_has(l->q, &l->place))
 		return move_halves(l, to, f);
-	if (r != 1)
-		return r;
-	/* its attachments stay where they are; who acks it there must look */
-	if (attach_used(l->q) && attach_use(to, f) < 0)
-		return -1;
-	if (l->place.name.group != 0)
-		return move_grouped(l, to, f);
-	r = room_limited(l->q) || room_limited(to) ? move_counted(l, to, f) :
-	    move_plain(l, to, f);
-	return r < 0 && f->error == EXDEV ? move_copied(l, to, f) : r;
+	return r != 1 ? r : move_place(l, to, f);
 }

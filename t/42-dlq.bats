@@ -187,3 +187,15 @@ bury() {
 	run -74 bash -c 'mq-dlq ls --by why q >/dev/full'
 	run -74 bash -c "mq-dlq show q:$id >/dev/full"
 }
+
+@test "mq-dlq retry: -t into another queue, one or all" {
+	mq-conf --create q tries=1
+	seq 3 | mq-put -lq q
+	mq-take q -- false
+	run -64 mq-dlq retry -t q --all q
+	run -64 mq-dlq retry -t other -R 1/s --all q
+	run -0 mq-dlq retry -t other "q:$(mq-dlq ls q | sed -n '2s/	.*//p')"
+	run -0 mq-dlq retry --all -t other q
+	assert_equal "$(mq-stat -o dead q) $(mq-stat -o ready other)" "0 3"
+	run -0 mq-sweep --verify
+}
