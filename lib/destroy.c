@@ -12,6 +12,7 @@
 #include "list.h"
 
 #define DEAD_PREFIX ".removed."
+#define RAZE_TRIES 100
 
 struct razing {
 	int dir;
@@ -32,11 +33,16 @@ raze_entry(const char *name, void *arg)
 	in.dir = openat(r->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (in.dir < 0)
 		return -1;
-	done = dir_each(in.dir, raze_entry, &in);
+	for (int tries = 0; tries < RAZE_TRIES; tries++) {
+		done = dir_each(in.dir, raze_entry, &in);
+		if (done < 0)
+			break;
+		done = unlinkat(r->dir, name, AT_REMOVEDIR);
+		if (done == 0 || (errno != ENOTEMPTY && errno != EEXIST))
+			break;           /* else somebody still works in there */
+	}
 	close(in.dir);
-	if (done < 0)
-		return -1;
-	return unlinkat(r->dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -1 : 0;
+	return done < 0 && errno != ENOENT ? -1 : 0;
 }
 
 /* A put that began before the rename may have ended after it: it looks whether

@@ -394,7 +394,7 @@ batch() {
 	mkdir parts
 	seq "$n" >lines
 	split -l 1000 -a 5 lines parts/ && ls -d parts/* >names
-	measure batches -n "$(full 5 1)" ::- mq-put -S -q -l i '<lines' \
+	measure batches -n "$(full 5 1)" -t "$(full 90 15)" ::- mq-put -S -q -l i '<lines' \
 		::: mq-take -B 1000 i -- cat '>out' ::- cmp -s lines out \
 		::: xargs -n1 cat '<names' '>out' ::: xargs -n1000 /bin/echo '<lines' '>out' \
 		::- rm -f out || return
