@@ -238,7 +238,7 @@ move_grouped(struct lease *l, struct queue *to, struct fault *f)
 		return r;
 	atomic_fetch_add(&to->meter->put, 1);
 	r = lease_ack(l, f);
-	if (r != 1) {                    /* lost meanwhile: it stays where it is */
+	if (r == 0) {                    /* lost meanwhile: it stays where it is */
 		struct place gone = { .where = GONE, .name = at.name };
 
 		(void)settle_carry(to, &at, &gone, &ignored);

@@ -153,7 +153,7 @@ for other in "$put -q -k a -m a9 q" 'mq-take -s $D/spool -x 1h q' 'mq-ack - <tak
 done
 meanwhile 'put -i, the same meanwhile' "$setup" "$put -i once -m c1 q" \
 	"$put -i once -m c1 q >\$MOUT" 'ok || bad "put: $RC"
-	cmp -s "$OUT" "$MOUT" || bad "two ids: $(cat "$OUT" "$MOUT")"; whole
+	[ -z "$SC" ] || cmp -s "$OUT" "$MOUT" || bad "two ids: $(cat "$OUT" "$MOUT")"; whole
 	drained_whole "$all c1"'
 meanwhile 'put -i, a sweep meanwhile' "$setup" "$put -i once -m c1 q" \
 	'mq-sweep -s $D/spool >$MOUT' 'ok || bad "put: $RC"; whole; drained_whole "$all c1"'
