@@ -154,7 +154,7 @@ damage() {
 
 @test "signals: take, put, ack, ended at any time, lose and double nothing" {
 	seq 400 | mq-put -q -l q
-	for n in {1..25}; do
+	for n in {1..12}; do
 		timeout -s "$(shuf -n 1 -e TERM INT HUP KILL PIPE)" "0.0$((n % 4))5" \
 			mq-take --ack -n 7 q >>out 2>/dev/null || :
 		mq-take -x 60 -n 3 q >receipts
@@ -204,7 +204,7 @@ damage() {
 
 @test "many: two hundred takers on one message: one gets it" {
 	mq-put -q -m hello q
-	seq 200 | xargs -P 20 -I{} sh -c 'mq-take q 2>/dev/null || :' >out
+	seq 200 | xargs -P 20 -I{} mq-take q >out 2>/dev/null || :
 	assert_equal "$(wc -l <out)" 1
 	mq-ack - <out
 }

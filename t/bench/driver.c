@@ -38,7 +38,7 @@ put(struct queue *q, long n, bool nosync, bool bulk)
 	struct put_spec spec = sync;
 	char body[100];
 	struct put *p;
-	struct id id;
+	struct put_done done;
 
 	spec.nosync = nosync;
 	memset(body, 'x', sizeof body);
@@ -47,7 +47,7 @@ put(struct queue *q, long n, bool nosync, bool bulk)
 	for (long k = 0; k < n; k++) {
 		check(put_add(p, body, sizeof body, &fault) == 0);
 		if (!bulk || k == n - 1 || put_full(p, sizeof body))
-			check(put_commit(p, &id, &fault) == 0);
+			check(put_commit(p, &done, &fault) == 0);
 	}
 	put_end(p);
 }

@@ -112,13 +112,13 @@ put_queue(struct queue *q)
 	struct put_spec spec = { .priority = PRIORITY_DEFAULT, .head.version = -1,
 		.nosync = true };
 	struct put *p = put_begin(q, &spec, &fault);
-	struct id id;
+	struct put_done done;
 	char text[32];
 
 	stamp(text);
 	strcat(text, "\n");
 	if (p == NULL || put_add(p, text, strlen(text), &fault) < 0 ||
-		put_commit(p, &id, &fault) < 0)
+		put_commit(p, &done, &fault) < 0)
 		errx(1, "%s", fault.text);
 	put_end(p);
 }

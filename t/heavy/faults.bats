@@ -12,7 +12,7 @@ setup() {
 	cp -r "$MQ_BIN" "$here/bin" # where other users can reach it
 	PATH=$here/bin:$PATH
 	MQ_SPOOL=$here/spool
-	cd "$here"
+	cd "$here" || return
 }
 teardown() {
 	mq_teardown
@@ -31,15 +31,18 @@ mount_tmpfs() {
 	MQ_SPOOL=$mounted/spool
 }
 fill_disk() { dd if=/dev/zero of="$mounted/fill" bs=4k 2>/dev/null || :; }
-fill_inodes() { until ! true >"$mounted/f$((++filled))"; do :; done 2>/dev/null; }
+fill_inodes() {
+	local n=0
+	while true >"$mounted/f$n"; do n=$((n + 1)); done 2>/dev/null
+}
 
 # --- full disk, no inodes -------------------------------------------------------------
 
-# puts until one fails, with OPTIONS: what was confirmed is there, and no more
+# puts until one fails: what was confirmed is there, and no more
 fills_up() {
-	while id=$(mq-put "$@" q <body 2>err); do echo "$id" >>ids; done
+	while id=$(mq-put q <body 2>err); do echo "$id" >>ids; done
 	[[ -z $id ]] || echo "$id" >>ids
-	run mq-put "$@" q <body
+	run mq-put q <body
 	assert_status 74
 	assert_match '\(not stored\)'
 	rm -f "$mounted"/f*
@@ -76,7 +79,7 @@ fills_up() {
 	mount_tmpfs size=1m
 	mq-put -q -m x q && mq-take --ack q
 	for n in {1..8}; do mq-put -q -m "$n" q; done
-	receipts=($(mq-take -n 4 q))
+	mapfile -t receipts < <(mq-take -n 4 q)
 	fill_disk
 	mq-ack "${receipts[0]}"
 	run mq-ack -K -m why "${receipts[1]}"
