@@ -302,10 +302,10 @@ scan_priority(struct queue *q, int priority, bool full, struct fault *f)
 		return scan_segments(q, priority, raw, f);
 	if (low >= HINT_NONE)
 		return 0;
-	if (low > 0) {                   /* the usual case: it, or the next one */
-		r = scan_segment(q, priority, low, f);
-		if (r != 0)
-			return r;
+	r = scan_segment(q, priority, low, f);   /* the usual case: it, or the next one */
+	if (r != 0)
+		return r;
+	if (low > 0) {                   /* 0: where the first is, is not known */
 		r = scan_segment(q, priority, low + 1, f);
 		if (r != 0) {
 			hint_raise(h, raw, low + 1);

@@ -173,6 +173,7 @@ room_moved(struct queue *q, enum where from, enum where to, uint64_t count, uint
 
 struct room_wait {
 	struct queue *q;
+	struct meter *meter;             /* the one that counts this waiter */
 	struct line line;
 	int fd;
 	int before;                      /* watch of the one before, -1 */
@@ -239,7 +240,8 @@ room_wait_begin(struct queue *q, struct fault *f)
 		free(w);
 		return NULL;
 	}
-	atomic_fetch_add(&q->meter->blocked, 1);
+	w->meter = q->meter;
+	atomic_fetch_add(&w->meter->blocked, 1);
 	settle(w);
 	return w;
 }
@@ -268,7 +270,9 @@ room_wait_end(struct room_wait *w)
 {
 	if (w == NULL)
 		return;
-	atomic_fetch_sub(&w->q->meter->blocked, 1);
+	/* the meter may be another one by now, or none */
+	if (w->q->meter == w->meter && atomic_load(&w->meter->blocked) > 0)
+		atomic_fetch_sub(&w->meter->blocked, 1);
 	line_leave(w->q, &w->line);
 	if (w->fd >= 0)
 		close(w->fd);

@@ -148,7 +148,7 @@ in_bad(void)
 		{ "{\"body\":\"\",\"attributes\":{\"a\":\"x\\n\"}}", "attributes: a:" },
 		{ "{\"body\":\"\",\"key\":\"k\"}", "key: cannot be used yet" },
 		{ "{\"body\":\"\",\"route\":\"k\"}", "route: cannot be used yet" },
-		{ "{\"body\":\"\",\"idempotency_key\":\"k\"}", "idempotency_key:" },
+		{ "{\"body\":\"\",\"idempotency_key\":\"\"}", "idempotency_key:" },
 		{ "{\"body\":\"\xff\"}", "byte" }, { "{\"body\":\"\\ud800\"}", "byte" },
 	};
 
