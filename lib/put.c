@@ -495,13 +495,12 @@ choose_part(struct put *p)
 		p->part = (uint32_t)(limit - held);
 }
 
+/* After a look at the queue's settings and meter. */
 static int
 try_parts(struct put *p, struct put_done *done, struct fault *f)
 {
 	int r;
 
-	if (queue_conf(p->q, f) == NULL || queue_ready(p->q, f) < 0)
-		return -1;
 	choose_part(p);
 	r = publish_part(p, done, f);
 	while (r == FULL && p->part > 1 && !p->spec->batch) {
@@ -522,7 +521,8 @@ wait_for_room(struct put *p, struct put_done *done, int64_t most, struct fault *
 		int64_t left = until - clock_ms();
 
 		if (room_wait_turn(w))
-			r = try_parts(p, done, f);
+			r = queue_conf(p->q, f) == NULL || queue_ready(p->q, f) < 0 ? -1 :
+				try_parts(p, done, f);
 		if (r != FULL)
 			break;
 		if (left <= 0 || !room_ever(p->q, p->part, p->ends[p->part - 1]))

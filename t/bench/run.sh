@@ -18,7 +18,7 @@ MQ_BIN=$(cd "${MQ_BIN:-$BUILD/bin}" && pwd) || exit 1
 PATH=$MQ_BIN:$BUILD/bench:$PATH
 SHORT=${SHORT:-}
 export PATH LC_ALL=C
-unset XDG_STATE_HOME
+unset XDG_STATE_HOME TS_SOCKET
 all='start count bulk take rates backlog wake idle pool batch bare peers'
 measured=0 missed=0 broken=0
 dir='' server='' # what of ours is to be cleared away
@@ -28,6 +28,7 @@ trap 'exit 130' INT TERM HUP
 clear_away() {
 	[[ -z $server ]] || kill "$server"
 	server=''
+	[[ ! -S ${TS_SOCKET:-} ]] || tsp -K
 	[[ -z $dir ]] || rm -rf "$dir"
 	dir=''
 }
