@@ -63,9 +63,7 @@ ready() { mq-stat -o ready q; }
 }
 
 @test "mq-put -J: what comes later is 65, unless it is null" {
-	run -65 mq-put -q -J q <<<'{"body":"a","key":"k"}'
 	run -65 mq-put -q -J q <<<'{"body":"a","route":"r"}'
-	run -65 mq-put -q -J q <<<'{"body":"a","idempotency_key":"i"}'
 	run -0 mq-put -q -J q <<<'{"body":"a","key":null,"route":null,"idempotency_key":null}'
 }
 
@@ -150,4 +148,13 @@ ready() { mq-stat -o ready q; }
 	run -64 mq-take -J q -- true
 	run -0 mq-stat -o ready q
 	assert_output 1
+}
+
+@test "mq-put -J: each line its own key and idempotency key" {
+	printf '%s\n' '{"body":"1","key":"k"}' '{"body":"2","key":"k"}' \
+		'{"body":"3","idempotency_key":"i"}' '{"body":"3","idempotency_key":"i"}' |
+		mq-put -q -J q
+	run -0 mq-take -n 9 -f '%b%k %r' q
+	assert_equal "$(cut -d' ' -f1 <<<"$output" | tr '\n' ' ')" "1k 3 "
+	assert_equal "$(mq-stat -o blocked q)" 1
 }
