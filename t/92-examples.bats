@@ -12,7 +12,8 @@ EX=$ROOT/share/examples
 	mq-put -q -m /nonexistent imports
 	mq-conf imports tries=1
 	run -1 --separate-stderr "$EX/cron-drain.sh"
-	[[ $stderr == *"dead letters"* ]]
+	# shellcheck disable=SC2154 # bats sets stderr
+	assert_match "dead letters" "$stderr"
 }
 
 @test "examples: cron-drain leaves a running pool alone" {
