@@ -364,7 +364,8 @@ store_each(struct store *s, int (*fn)(const char *name, void *), void *arg,
 		free(l.name);
 		return fault_errno(f, "%s", s->path);
 	}
-	qsort(l.name, l.n, sizeof *l.name, by_name);
+	if (l.n > 1)
+		qsort(l.name, l.n, sizeof *l.name, by_name);
 	for (size_t i = 0; i < l.n && r == 0; i++) {
 		if (store_has(s, l.name[i]))
 			r = fn(l.name[i], arg);
