@@ -6,44 +6,15 @@
 # held twice, an error never look like success, and `mq-sweep --verify` be clean
 # after one sweep.
 # SHORT=1: the form for CI. PATTERN: the cases whose names match.
+# shellcheck disable=SC2034,SC2154 # ways.sh
 # shellcheck disable=SC2016 # $ in quotes is for the inner shell
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-BUILD=${BUILD:-build}
-PATH=$(cd "${MQ_BIN:-$BUILD/bin}" && pwd):$(cd "$BUILD/fault" && pwd):$PATH
 CHECK=$PWD/t/fault/check.sh
-SHORT=${SHORT:-}
-export PATH CHECK
-pattern=${1:-}
-passed=0 failed=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-use='. "$CHECK";'
+. t/fault/ways.sh
 
-# sweep NAME OPTION ...: one sweep, its counts added
-sweep() {
-	name=$1
-	shift
-	case $name in *"$pattern"*) ;; *) return ;; esac
-	timeout -s KILL 900 crash-sweep -j "${JOBS:-$(nproc)}" "$@" >"$log" 2>&1
-	status=$?
-	counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
-	[ -n "$counts" ] || counts='0 1'
-	passed=$((passed + ${counts% *}))
-	failed=$((failed + ${counts#* }))
-	echo "$name: $(tail -n 1 "$log")"
-	[ $status = 0 ] || grep -v '^#' "$log" | head -n 40
-}
-
-# In these RUN is one tool, exec'd, so that its calls alone are counted.
-# killed NAME SETUP RUN CHECK
-killed() {
-	sweep "$1, killed" --setup "$use $2" --run "exec $3" --check "$use $4"
-	[ -z "$SHORT" ] || return 0      # after a call is before the next, but for the last
-	sweep "$1, killed after" --after --setup "$use $2" --run "exec $3" --check "$use $4"
-	sweep "$1, torn" --torn --setup "$use $2" --run "exec $3" --check "$use $4"
-}
+# its own: which calls fail, in which form
 # failing NAME SETUP RUN CHECK
 failing() {
 	if [ -n "$SHORT" ]; then
