@@ -37,9 +37,9 @@ LIBS     := -ljansson -lbsd -lmd
 # of one tool alone: LIBS_mq-room := -lsodium
 
 DEPS       := gcc make libc6-dev libbsd-dev libmd-dev libxxhash-dev libjansson-dev
-TEST_DEPS  := bats parallel mandoc strace jq procps
-LINT_DEPS  := cppcheck shellcheck mandoc git
-HEAVY_DEPS := bats parallel pkg-config fuse3 libfuse3-dev mount e2fsprogs \
+TEST_DEPS  := bats mandoc strace jq procps
+LINT_DEPS  := cppcheck shellcheck mandoc git zsh fish
+HEAVY_DEPS := bats pkg-config fuse3 libfuse3-dev mount e2fsprogs \
 	xfsprogs btrfs-progs faketime util-linux python3 procps
 
 TOOLS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
@@ -122,7 +122,7 @@ lint-deps:
 try:
 	sh share/try.sh
 
-test: all units
+test: all units bench-tools
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(T)
 
 # libfaketime cannot be loaded into static tools
@@ -141,7 +141,7 @@ SCRIPTS = $(shell git ls-files -co --exclude-standard '*.sh' '*.bash' '*.bats' \
 # a pointer kept by a compound literal, a struct filled by the function it is given
 # to, prototypes without names: cppcheck does not see these
 CPPCHECK_BLIND := memleak ctuuninitvar funcArgOrderDifferent
-lint:
+lint: completions
 	cppcheck -q --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
 		$(CPPCHECK_BLIND:%=--suppress=%) \
@@ -149,6 +149,8 @@ lint:
 	shellcheck -x -S warning $(filter-out %.bats,$(SCRIPTS))
 	shellcheck -x -S warning -e SC1010,SC2238,SC2258 $(filter %.bats,$(SCRIPTS))
 	$(if $(MANS),mandoc -Tlint -Wwarning $(MANS))
+	for f in $(BUILD)/completions/zsh/*; do zsh -n "$$f" || exit; done
+	for f in $(BUILD)/completions/fish/*; do fish -n "$$f" || exit; done
 	sh t/whitespace.sh
 
 model:

@@ -1,5 +1,6 @@
 # What holds for every tool, and for the repository.
 # shellcheck disable=SC2154 # bats sets them
+# runs long
 load helper
 
 tools() {
@@ -47,19 +48,6 @@ has_page() {
 	each has_page
 }
 
-# its options in --help are those in the page
-documented() {
-	local o
-	for o in $("$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
-		case $o in --help | --version) continue ;; esac
-		grep -qE "^\.(It|Op|Oo|Ar)? ?.*Fl -${o#--}( |\$)" "$ROOT/share/man/$1.1" ||
-			{ echo "$1.1: $o is missing"; return 1; }
-	done
-}
-@test "every tool: its page has the long names of --help" {
-	each documented
-}
-
 parses() { # SHELL ARG ... TOOL
 	local tool=${*: -1} shell=$1
 	"$tool" --completions="$shell" >completion
@@ -68,15 +56,6 @@ parses() { # SHELL ARG ... TOOL
 @test "every tool: completions that bash can read" {
 	each parses bash -n
 }
-@test "every tool: completions that zsh can read" {
-	command -v zsh >/dev/null || skip 'no zsh'
-	each parses zsh -n
-}
-@test "every tool: completions that fish can read" {
-	command -v fish >/dev/null || skip 'no fish'
-	each parses fish -n
-}
-
 @test "install and uninstall: DESTDIR and PREFIX, nothing left behind" {
 	[[ $MQ_BIN == "$ROOT/build/bin" ]] || skip 'only for the usual build'
 	make -sC "$ROOT" install DESTDIR="$PWD/d" PREFIX=/p >/dev/null

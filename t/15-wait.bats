@@ -1,6 +1,7 @@
 # mq-wait, and what waits: every exit status, who wakes, who does not.
 # shellcheck disable=SC2154 # bats sets them
 # shellcheck disable=SC2016 # an inner shell expands it
+# runs long
 load helper
 
 # waits in line: DIRECTORY has (at least) N places

@@ -1,6 +1,7 @@
 # mq-take with a COMMAND: the worker pool.
 # shellcheck disable=SC2154 # bats sets them
 # shellcheck disable=SC2016 # the command's shell expands it, not ours
+# runs long
 load helper
 
 in_state() { find "$MQ_SPOOL/$1/$2" -type f | wc -l; }

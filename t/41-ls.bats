@@ -125,14 +125,12 @@ on_terminal() { script -qec "stty cols 80; $*" /dev/null | tr -d '\r'; }
 }
 
 @test "mq-ls: on a terminal headed, aligned, ages for people" {
-	command -v script >/dev/null || skip 'no script(1)'
 	mq-put -q -d 2h -m $'caf\xc3\xa9\e[31m' q
 	run -0 on_terminal mq-ls -o state,due,body q
 	assert_output $'STATE  DUE  BODY\nlater   1h  caf\xc3\xa9\\x1b[31m'
 }
 
 @test "mq-ls: on a terminal cut to its width" {
-	command -v script >/dev/null || skip 'no script(1)'
 	seq -s, 100 | mq-put -q q
 	run -0 on_terminal mq-ls q
 	assert_equal "${#lines[1]}" 80

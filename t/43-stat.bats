@@ -73,7 +73,6 @@ load helper
 	mq-conf q paused=yes
 	run -0 jq .paused <(mq-stat -J)
 	assert_output true
-	command -v script >/dev/null || skip 'no script(1)'
 	run -0 script -qec mq-stat /dev/null
 	assert_match 'q \(paused\) +1 '
 }

@@ -2,6 +2,7 @@
 # at once. What needs root is in heavy/, crashes at each system call in fault/.
 # shellcheck disable=SC2154 # bats sets them
 # shellcheck disable=SC2016 # an inner shell expands it
+# runs long
 load helper
 
 in_state() { find "$MQ_SPOOL/$1/$2" -type f 2>/dev/null | wc -l; }
@@ -52,9 +53,8 @@ damage() {
 @test "torn: a file that cannot be opened stops the take with its reason" {
 	mq-put -q -m a q
 	mq-put -q -m b q
-	[[ $EUID != 0 ]] || skip 'root opens everything; see heavy/'
 	chmod 0 "$(first_file q)"
-	run -77 mq-take q
+	run -77 plain mq-take q
 }
 
 @test "torn: a message with a name from the future, with numbers too large" {

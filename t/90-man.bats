@@ -1,5 +1,6 @@
 # The examples in the manual pages run. See man.awk for what counts as one.
 # shellcheck disable=SC2154 # bats sets them
+# runs long
 load helper
 
 # tools_there SCRIPT: all tools that it runs have been built

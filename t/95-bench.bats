@@ -4,8 +4,6 @@ load helper
 setup() {
 	mq_setup
 	[[ -z ${ASAN_OPTIONS:-} ]] || skip 'counts of a sanitized build'
-	command -v strace >/dev/null || skip 'no strace'
-	[[ -x $ROOT/${BUILD:-build}/bench/noop-linked ]] || skip 'make bench-tools first'
 }
 
 # `| what | figure | ... |` of a row that `run` printed

@@ -14,9 +14,13 @@
 
 bats_require_minimum_version 1.5.0
 
-ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
-MQ_BIN=$(cd "${MQ_BIN:-$ROOT/build/bin}" && pwd)
-PATH=$MQ_BIN:$PATH
+if [[ -z ${MQ_HELPED:-} ]]; then # each test loads this: once is enough
+	MQ_HELPED=1
+	ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
+	MQ_BIN=$(cd "${MQ_BIN:-$ROOT/build/bin}" && pwd)
+	PATH=$MQ_BIN:$PATH
+fi
+export MQ_HELPED
 export ROOT MQ_BIN PATH
 
 # A file with a setup() or teardown() of its own calls these in them.
@@ -28,7 +32,9 @@ mq_setup() {
 	background_pids=()
 }
 mq_teardown() {
-	local pid
+	local pid IFS=,
+	# timeout(1) would leave its command behind
+	((!${#background_pids[@]})) || pkill -KILL -P "${background_pids[*]}" || :
 	for pid in "${background_pids[@]}"; do
 		kill -KILL "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
@@ -65,6 +71,15 @@ wait_for() {
 has_line() { grep -qxF -e "$2" "$1"; }
 has_lines() { (($(wc -l <"$1") >= $2)); }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# plain COMMAND ...: without root's power to open what its mode forbids
+plain() {
+	if [[ $EUID == 0 ]]; then
+		setpriv --bounding-set=-dac_override,-dac_read_search "$@"
+	else
+		"$@"
+	fi
+}
 
 fail() {
 	printf '%s\n' "$*" >&2

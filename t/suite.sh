@@ -1,7 +1,8 @@
 #!/bin/sh
 # suite.sh [FILE.bats ...] - runs the unit tests and t/*.bats, or these files
 # alone. Its last line is `N passed, N failed`; 1 if anything failed.
-# BUILD: where unit tests are; MQ_BIN: where the tools are; JOBS: at once.
+# BUILD: where unit tests are; MQ_BIN: where the tools are; JOBS: at once. Each
+# file has a bats of its own: bats' --jobs costs a perl a test.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -9,12 +10,9 @@ BUILD=${BUILD:-build}
 MQ_BIN=$(cd "${MQ_BIN:-$BUILD/bin}" && pwd) || exit 1
 export MQ_BIN
 JOBS=${JOBS:-$(($(nproc) * 2))}
-mkdir -p "$BUILD/parallel"
-touch "$BUILD/parallel/will-cite"
-PARALLEL_HOME=$(cd "$BUILD/parallel" && pwd)
-export PARALLEL_HOME
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d)
+log=$logs/unit
+trap 'rm -rf "$logs"' EXIT
 passed=0 failed=0
 
 # counts `ok` and `not ok` in $log; skipped ones are neither
@@ -40,22 +38,36 @@ unit() {
 	add
 }
 
-# shellcheck disable=SC2086 # $jobs is words or nothing
-bats_files() {
-	jobs="--jobs $JOBS"
-	command -v parallel >/dev/null || jobs=
-	bats --formatter tap $jobs "$@" >"$log" 2>&1 </dev/null
-	status=$?
+# one_file STATUS LOG: of a bats that has ended. A test of its plan that said
+# nothing is one that failed; what failed is shown with what it said.
+one_file() {
+	log=$2
 	count
 	plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | head -n 1)
 	missing=$((${plan:-0} - ok - bad))
 	[ $missing -le 0 ] || bad=$((bad + missing))
-	[ $status = 0 ] || [ "$bad" != 0 ] || bad=1
-	# failures with what they say, and the skipped ones
+	[ "$1" = 0 ] || [ "$bad" != 0 ] || bad=1
 	awk '/^not ok /{p = 1} /^ok /{p = 0} p || /# skip/ || !/^(ok|1\.\.|#)/' "$log"
-	[ "$missing" -le 0 ] || echo "# $missing tests did not run"
+	[ $missing -le 0 ] || echo "# $missing tests did not run"
 	[ "$skipped" = 0 ] || echo "# $skipped skipped"
 	add
+}
+
+# those that say `# runs long` first, then by size: small ones shall end last
+in_order() {
+	grep -l '^# runs long' -- "$@"
+	# shellcheck disable=SC2046,SC2012 # names without blanks
+	ls -S -- $(grep -L '^# runs long' -- "$@") </dev/null
+}
+bats_files() {
+	in_order "$@" | LOGS=$logs xargs -P "$JOBS" -I{} sh -c '
+		log=$LOGS/$(basename "$1")
+		bats --formatter tap "$1" >"$log" 2>&1 </dev/null
+		echo $? >"$log.status"' sh {}
+	for file; do
+		log=$logs/$(basename "$file")
+		one_file "$(cat "$log.status")" "$log"
+	done
 }
 
 if [ $# = 0 ]; then

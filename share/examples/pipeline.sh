@@ -26,5 +26,5 @@ stage() { # stage QUEUE NEXT COMMAND: works off what is ready now
 	stage fetch convert 'cat >"$DIR/$MQ_ID.raw"'
 	stage convert publish 'tr a-z A-Z <"$DIR/$MQ_ID.raw" >"$DIR/$MQ_ID.out"'
 	# the last stage acks
-	mq-take -j2 publish -- sh -euc 'cat "$DIR/$MQ_ID.out"; echo; rm "$DIR/$MQ_ID".*'
+	mq-take -j2 publish -- sh -euc 'printf "%s\n" "$(cat "$DIR/$MQ_ID.out")"; rm "$DIR/$MQ_ID".*'
 }
