@@ -162,6 +162,8 @@ FAULT := $(BUILD)/fault
 fault-tools: $(FAULT)/crash-sweep $(FAULT)/look $(FAULT)/cutdisk $(FAULT)/cutreplay
 fault: bin $(FAULT)/crash-sweep $(FAULT)/look
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/sweep.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/groups.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/order.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/soak.sh
 
 $(FAULT)/sysnames.h: Makefile
