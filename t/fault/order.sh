@@ -45,15 +45,17 @@ echo "end $key $n $W.$$" >>"$D/log"
 END
 cat >"$D/taker" <<'END'
 #!/bin/bash
+batch=0
 while [[ ! -e $D/stop ]]; do
+	w=$W.$((batch++))
 	mq-take -W 1s -n 20 -x 500ms -f '%r %b' q >"$D/taken.$W" 2>/dev/null || continue
-	while read -r _ key n; do echo "start $key $n $W"; done <"$D/taken.$W" >>"$D/log"
+	while read -r _ key n; do echo "start $key $n $w"; done <"$D/taken.$W" >>"$D/log"
 	((RANDOM % 10)) || sleep 0.7
 	while read -r receipt key n; do
 		end=end how=
 		((RANDOM % 17)) || end=fail how=-u
-		echo "$end $key $n $W" >>"$D/log"
-		mq-ack $how "$receipt" || echo "late $key $n $W" >>"$D/log"
+		echo "$end $key $n $w" >>"$D/log"
+		mq-ack $how "$receipt" || echo "late $key $n $w" >>"$D/log"
 	done <"$D/taken.$W" 2>/dev/null
 done
 END
