@@ -98,6 +98,38 @@ int queue_single(struct queue *, struct fault *);
 /* Splits QUEUE:ID; false if it is not of that form. */
 bool operand_id(const char *operand, char queue[static QUEUE_NAME_SIZE], struct id *);
 
+/* --- topics ----------------------------------------------------------------- */
+
+/* What a subscription wants. pattern NULL: any route; nfilters 0: any message. */
+struct subscription {
+	const char *name;                /* SUB alone */
+	const char *pattern;             /* -r */
+	char *const *filters;            /* -F, alternatives */
+	size_t nfilters;
+	bool ephemeral;                  /* of mq-sub tail: gone with its process */
+};
+
+/* Makes the topic (if new) and the subscription, with these settings. 1 made; 0
+ * the very same was there already (same pattern, filters; the settings are then
+ * applied, if given). 75: the queue holds messages, or the subscription is there
+ * with another pattern or filter; 64: a bad name, pattern, filter or setting:
+ * nothing is written. */
+int topic_subscribe(struct store *, const char *topic, const struct subscription *,
+	char *const *assignments, size_t n, struct fault *);
+/* 66: no such; 75: it still has messages, and not `force`. */
+int topic_unsubscribe(struct store *, const char *topic, const char *sub, bool force,
+	struct fault *);
+bool queue_is_topic(struct queue *);
+/* Each subscription, sorted by name; stops when fn returns != 0 and returns
+ * that. What it points to is valid during the callback only. */
+int topic_each(struct queue *topic, int (*fn)(const struct subscription *, void *),
+	void *, struct fault *);
+/* An ephemeral subscription held by this process until the queue is closed
+ * (limit 10000, full=drop-oldest unless the assignments say else). A later
+ * publish or sweep removes what a killed one left. */
+struct queue *topic_tail(struct store *, const char *topic, const struct subscription *,
+	char *const *assignments, size_t n, struct fault *);
+
 /* --- messages ------------------------------------------------------------ */
 
 struct attr {
