@@ -21,7 +21,7 @@ drop_oldest(struct queue *q, struct fault *f)
 	else
 		r = hold_split(q, &p, p.name.first, p.name.first + 1, &to, NULL, f);
 	if (r == 1)
-		atomic_fetch_add(&q->meter->dropped, 1);
+		atomic_fetch_add(&q->meter->overflowed, 1);
 	return r < 0 ? -1 : 1;
 }
 

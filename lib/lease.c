@@ -120,6 +120,23 @@ cut_last(char *text)
 	return slash + 1;
 }
 
+/* Is what looks like a spool the topic of a subscription of that name? Then its
+ * name is cut off. A spool's own directory has no sub/NAME/tmp. */
+static void
+receipt_topic(struct receipt *r, char *spool, const char *part)
+{
+	char sub[RECEIPT_SIZE + 16], *topic = strrchr(spool, '/');
+
+	strlcpy(r->queue, part, sizeof r->queue);
+	if (topic == NULL || !part_name_valid(topic + 1))
+		return;
+	snprintf(sub, sizeof sub, "%s/sub/%s/tmp", spool, part);
+	if (faccessat(AT_FDCWD, sub, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	snprintf(r->queue, sizeof r->queue, "%.100s/%.100s", topic + 1, part);
+	*topic = '\0';
+}
+
 static bool
 receipt_parse(const char *text, struct receipt *r)
 {
@@ -143,9 +160,9 @@ receipt_parse(const char *text, struct receipt *r)
 	if (part == NULL || strcmp(part, "cur") != 0)
 		return false;
 	part = cut_last(copy);
-	if (part == NULL || !queue_name_valid(part))
+	if (part == NULL || !part_name_valid(part))
 		return false;
-	strlcpy(r->queue, part, sizeof r->queue);
+	receipt_topic(r, copy, part);
 	return strlcpy(r->spool, copy[0] == '\0' ? "/" : copy, sizeof r->spool) <
 	    sizeof r->spool;
 }

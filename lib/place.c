@@ -35,6 +35,9 @@ place_dir(const struct place *p, char out[static PLACE_DIR_SIZE])
 		segment_print(name_segment(&p->name), seg);
 		snprintf(out, PLACE_DIR_SIZE, "grp/%016" PRIx64 "/%s", p->name.group, seg);
 		break;
+	case IN_OUT:
+		strcpy(out, "out");
+		break;
 	case GONE:
 		out[0] = '\0';
 		break;
@@ -56,7 +59,7 @@ place_fits(const struct place *p)
 	if ((p->where == IN_GRP && n->group == 0) || (n->joins && p->where != IN_LATER &&
 	    p->where != IN_TMP))
 		return false;
-	return n->seq != SEQ_NONE || p->where == IN_TMP;
+	return n->seq != SEQ_NONE || p->where == IN_TMP || p->where == IN_OUT;
 }
 
 /* --- held names ----------------------------------------------------------

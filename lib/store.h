@@ -46,7 +46,8 @@ struct store *store_open(const char *dir, bool make, struct fault *);
 void store_close(struct store *);
 const char *store_path(const struct store *);   /* absolute, no final slash */
 
-/* Calls fn with the name of each queue, sorted; stops when fn returns != 0. */
+/* Calls fn with the name of each queue, sorted, each topic's subscriptions (as
+ * TOPIC/SUB) right after it; stops when fn returns != 0. */
 int store_each(struct store *, int (*fn)(const char *name, void *), void *,
 	struct fault *);
 
@@ -57,7 +58,8 @@ int store_tidy(struct store *, struct fault *);
 int store_verify(struct store *, void (*say)(const char *line, void *), void *,
 	struct fault *);
 
-bool queue_name_valid(const char *);
+bool queue_name_valid(const char *);     /* NAME or TOPIC/SUB */
+bool part_name_valid(const char *);      /* NAME alone */
 
 /* --- a queue ------------------------------------------------------------- */
 
@@ -192,6 +194,8 @@ struct put_done {
 	struct id first;                 /* the others follow */
 	uint32_t count;                  /* how many were put */
 	bool repeat;                     /* nothing: `first` was put before */
+	bool unrouted;                   /* to a topic: no subscription wanted it, so
+	                                  * it is stored nowhere */
 };
 
 /* Publishes what was added and flushes it once. In a queue with a limit it may

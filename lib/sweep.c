@@ -182,7 +182,7 @@ static int
 sweep_segment(const char *name, void *arg)
 {
 	struct sweep *s = arg;
-	uint64_t seg, now = atomic_load(&s->q->meter->seq) >> SEG_BITS;
+	uint64_t seg, now = atomic_load(&queue_counter(s->q)->seq) >> SEG_BITS;
 
 	if (!segment_parse(name, &seg))
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fanout.h"
 #include "group.h"
 #include "hold.h"
 #include "lease.h"
@@ -99,6 +100,7 @@ leased(const struct place *from, int64_t now, int64_t lease)
 	struct place to = { .where = IN_CUR, .name = from->name };
 
 	to.bucket = bucket_up(now, lease);
+	to.name.fanout = false;
 	to.name.deliveries++;
 	to.name.lease = to.bucket;
 	to.name.pid = (uint32_t)getpid();
@@ -230,6 +232,13 @@ take_limited(struct queue *q, const struct take_spec *spec, int64_t now,
 	return r;
 }
 
+static int
+a_topic(const struct queue *q, struct fault *f)
+{
+	return fault_set(f, ST_USAGE, "%s: is a topic: take from one of its subscriptions, "
+	    "%s/NAME (mq-sub ls)", q->name, q->name);
+}
+
 int
 queue_take(struct queue *q, const struct take_spec *spec, struct lease **out,
     struct fault *f)
@@ -241,8 +250,15 @@ queue_take(struct queue *q, const struct take_spec *spec, struct lease **out,
 		return -1;
 	if (c->paused)
 		return 0;
-	return limit_set(q) ? take_limited(q, spec, now, out, f) :
-	    take_free(q, spec, now, out, f);
+	for (int tries = 0; tries < 16; tries++) {
+		int r = limit_set(q) ? take_limited(q, spec, now, out, f) :
+		    take_free(q, spec, now, out, f);
+
+		if (r != 0 || !q->stuck)
+			return r == 0 && queue_is_topic(q) ? a_topic(q, f) : r;
+		fanout_help(q);          /* one is there, almost: wait for its publisher */
+	}
+	return 0;
 }
 
 /* --- one message by its id ------------------------------------------------------- */

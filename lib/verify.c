@@ -146,7 +146,7 @@ message_entry(const char *name, void *arg)
 		say(v, "%s/%s: should stand in %s", v->path, name, dir);
 		return 0;
 	}
-	if (name_order(&p.name) + p.name.count > atomic_load(&v->q->meter->seq))
+	if (name_order(&p.name) + p.name.count > atomic_load(&queue_counter(v->q)->seq))
 		say(v, "%s/%s: above the meter's next SEQ", v->path, name);
 	check_file(v, &p, name);
 	return note_place(v, &p);
@@ -423,7 +423,7 @@ spool_entry(const char *name, void *arg)
 	char line[512];
 
 	if (one_of(name, known) || strncmp(name, ".removed.", 9) == 0 ||
-	    (queue_name_valid(name) &&
+	    (part_name_valid(name) &&
 	    (store_has(v->s, name) || empty_dir(v->s->fd, name))))
 		return 0;
 	snprintf(line, sizeof line, "%s: stray entry", name);
