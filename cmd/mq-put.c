@@ -3,6 +3,7 @@
  * mq-put: puts messages into a queue and prints their ids once they are
  * durable. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static const struct opt_use uses[] = {
 	{ 'm', "the message is TEXT" },
 	{ 'p', NULL },
 	{ 'q', "print no ids" },
+	{ 'r', "words between dots, for the subscriptions of a topic" },
 	{ 's', NULL },
 	{ 'S', NULL },
 	{ 'w', "if the queue is full, wait for room" },
@@ -53,6 +55,7 @@ struct args {
 	const char *spool, *text;
 	bool records, json, quiet, fresh;
 	bool repeated;
+	uint64_t unrouted;
 	char end;
 	struct put_spec spec;    /* as given */
 	struct put_spec now;     /* -J: of the file that is being filled */
@@ -130,6 +133,17 @@ set_key(struct args *a, char **key)
 }
 
 static int
+set_route(struct args *a)
+{
+	if (!route_put_valid(a->o.arg))
+		return opt_bad(&a->o, "a route is words between dots (order.paid), without "
+		    "spaces, at most 255 bytes");
+	free(a->spec.head.route);
+	a->spec.head.route = strdup(a->o.arg);
+	return a->spec.head.route == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
+}
+
+static int
 set_attachment(struct args *a)
 {
 	const char **list = reallocarray(a->spec.attach, a->spec.nattach + 1, sizeof *list);
@@ -193,6 +207,8 @@ set(struct args *a, int id)
 	case 'q':
 		a->quiet = true;
 		break;
+	case 'r':
+		return set_route(a);
 	case 's':
 		a->spool = a->o.arg;
 		break;
@@ -264,6 +280,8 @@ commit(struct args *a, struct fault *f)
 		if (put_commit(a->put, &done, f) < 0)
 			return -1;
 		a->repeated |= done.repeat;
+		if (done.unrouted)
+			a->unrouted += done.count;
 		if (!a->quiet)
 			print_ids(done.first, done.repeat ? 1 : done.count);
 		if (fflush(stdout) != 0 || ferror(stdout))
@@ -459,6 +477,17 @@ run(struct args *a, char **files, struct fault *f)
 	return r;
 }
 
+static void
+say_unrouted(const struct args *a, const char *topic)
+{
+	if (a->unrouted == 1)
+		fprintf(stderr, "%s: %s: no subscription wants it: stored nowhere\n",
+		    a->o.tool->name, topic);
+	else if (a->unrouted > 1)
+		fprintf(stderr, "%s: %s: no subscription wants %" PRIu64 " of the messages: "
+		    "stored nowhere\n", a->o.tool->name, topic, a->unrouted);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -486,6 +515,7 @@ main(int argc, char **argv)
 	free(a.spec.idempotency);
 	free(a.spec.attach);
 	free(a.now.idempotency);
+	say_unrouted(&a, argv[a.o.index]);
 	if (r < 0)
 		return opt_fault(&a.o, &f);
 	return a.fresh && a.repeated ? ST_NOTHING : ST_OK;

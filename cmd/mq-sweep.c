@@ -136,6 +136,13 @@ one(const char *name, void *arg)
 	return 0;
 }
 
+/* A topic's sweep is that of its subscriptions too. */
+static int
+each(const char *name, void *arg)
+{
+	return strchr(name, '/') != NULL ? 0 : one(name, arg);
+}
+
 static void
 all(struct args *a)
 {
@@ -148,7 +155,7 @@ all(struct args *a)
 		verify_spool(a);
 	for (char **name = a->queues; *name != NULL; name++)
 		one(*name, a);
-	if (*a->queues == NULL && store_each(a->store, one, a, &f) < 0)
+	if (*a->queues == NULL && store_each(a->store, each, a, &f) < 0)
 		failed(a, &f);
 }
 

@@ -430,15 +430,12 @@ check_keys(struct reading *r)
 		"route", "priority", "tries", "version", "put_time", "at", "expires_at",
 		"due", "holder", "reason", "attributes", "attachments", "body", "body64",
 		"delay", "expires", "idempotency_key", NULL };
-	static const char *const not_yet[] = { "route", NULL };
 	const char *name;
 	json_t *value;
 
 	json_object_foreach(r->o, name, value) {
 		if (!listed(known, name))
 			return bad(r, name, "unknown key");
-		if (listed(not_yet, name) && !json_is_null(value))
-			return bad(r, name, "cannot be used yet");
 	}
 	return 0;
 }
@@ -460,11 +457,27 @@ read_key(struct reading *r, const char *name, char **to)
 }
 
 static int
+read_route(struct reading *r)
+{
+	json_t *value = get(r, "route");
+	const char *s = value == NULL ? NULL : plain(value);
+
+	if (value == NULL)
+		return 0;
+	if (s == NULL || !route_put_valid(s))
+		return bad(r, "route", "not words between dots, without spaces, of at most "
+		    "255 bytes");
+	free(r->out->spec.head.route);
+	r->out->spec.head.route = strdup(s);
+	return r->out->spec.head.route == NULL ? fault_errno(r->f, "route") : 0;
+}
+
+static int
 read_object(struct reading *r)
 {
 	struct put_spec *spec = &r->out->spec;
 
-	if (check_keys(r) < 0 || read_key(r, "key", &spec->head.key) < 0 ||
+	if (check_keys(r) < 0 || read_key(r, "key", &spec->head.key) < 0 || read_route(r) < 0 ||
 	    read_key(r, "idempotency_key", &spec->idempotency) < 0 || read_priority(r) < 0 || read_version(r) < 0 ||
 	    read_time(r, "delay", "at", &spec->due) < 0 ||
 	    read_time(r, "expires", "expires_at", &spec->expiry) < 0 ||
@@ -483,6 +496,8 @@ begin(struct json_put *out, const struct put_spec *base)
 	out->spec.head = (struct head){ .version = h->version };
 	out->spec.idempotency = NULL;
 	if (h->key != NULL && (out->spec.head.key = strdup(h->key)) == NULL)
+		return -1;
+	if (h->route != NULL && (out->spec.head.route = strdup(h->route)) == NULL)
 		return -1;
 	for (size_t i = 0; i < h->nattrs; i++)
 		if (head_attr(&out->spec.head, h->attrs[i].name, h->attrs[i].value) < 0)
@@ -543,6 +558,7 @@ json_put_alike(const struct put_spec *a, const struct put_spec *b)
 	const struct head *x = &a->head, *y = &b->head;
 
 	if (a->idempotency != NULL || b->idempotency != NULL || !same(x->key, y->key) ||
+	    !same(x->route, y->route) ||
 	    a->priority != b->priority || a->due != b->due || a->expiry != b->expiry ||
 	    x->version != y->version || x->nattrs != y->nattrs)
 		return false;

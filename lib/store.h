@@ -153,6 +153,8 @@ struct head {
 bool attr_name_valid(const char *);
 bool attr_value_valid(const char *);
 bool key_valid(const char *);            /* also of idempotency keys */
+/* Words of printable characters but spaces, between dots; 255 bytes at most. */
+bool route_put_valid(const char *);
 /* Sets or replaces; takes copies. -1 with errno ENOMEM. */
 int head_attr(struct head *, const char *name, const char *value);
 const char *head_attr_get(const struct head *, const char *name);
@@ -369,11 +371,12 @@ enum sweep_how {
 	SWEEP_TIMED,                     /* only leases and due times, by the hints */
 };
 
-/* Does what mq-sweep(1) says. `next` (may be NULL) is when there will be
+/* Does what mq-sweep(1) says; of a topic in its subscriptions too. `next` (may be NULL) is when there will be
  * something to do again, 0: not known of. */
 int queue_sweep(struct queue *, enum sweep_how, struct swept *, int64_t *next,
 	struct fault *);
-/* Calls say with a line for each breach of an invariant; returns how many. */
+/* Calls say with a line for each breach of an invariant; returns how many. Of a
+ * topic in its subscriptions too. */
 int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
 	struct fault *);
 

@@ -197,13 +197,14 @@ make_sub(struct queue *topic, const struct subscription *s, char *const *assignm
 	struct queue *q;
 
 	snprintf(name, sizeof name, "%s/%s", topic->name, s->name);
-	snprintf(fresh, sizeof fresh, "sub/" NEW_PREFIX "%s", s->name);
+	snprintf(fresh, sizeof fresh, "sub/" NEW_PREFIX "%.100s", s->name);
 	snprintf(path, sizeof path, "sub/%s", s->name);
 	q = queue_new(topic->store, name, f);
 	if (q == NULL)
 		return NULL;
 	q->topic = topic;
-	snprintf(q->path, sizeof q->path, "%s/%s", topic->path, fresh);
+	snprintf(q->path, sizeof q->path, "%.100s/sub/" NEW_PREFIX "%.100s", topic->path,
+	    s->name);
 	(void)raze(topic->fd, fresh);    /* of one that died here */
 	if (build(q, s, assignments, n, f) < 0)
 		goto failed;
