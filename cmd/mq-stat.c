@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "json.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
@@ -22,11 +23,15 @@ static const struct opt_use uses[] = {
 
 static const struct tool tool = {
 	"mq-stat", "count messages and tell their age", "[-J | -o FIELDS] [QUEUE ...]",
-	"FIELDS: ready leased later blocked dead oldest oldest_ready oldest_total.\n"
-	"With one QUEUE -o prints these alone: plain numbers, ages in seconds.", uses, NULL,
+	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
+	"oldest_ready oldest_total. Below a topic stand its subscriptions, but with one\n"
+	"QUEUE -o prints its values alone: plain numbers, ages in seconds.", uses, NULL,
 };
 
-enum what { READY_N, LEASED_N, LATER_N, BLOCKED_N, DEAD_N, OLDEST, OLDEST_READY, OLDEST_TOTAL };
+enum what {
+	READY_N, LEASED_N, LATER_N, BLOCKED_N, DEAD_N, PUBLISHED_N, UNROUTED_N, DROPPED_N,
+	OLDEST, OLDEST_READY, OLDEST_TOTAL,
+};
 
 static const struct {
 	const char *name;
@@ -37,6 +42,9 @@ static const struct {
 	[LATER_N] = { "later", { "LATER", true } },
 	[BLOCKED_N] = { "blocked", { "BLOCKED", true } },
 	[DEAD_N] = { "dead", { "DEAD", true } },
+	[PUBLISHED_N] = { "published", { "PUBLISHED", true } },
+	[UNROUTED_N] = { "unrouted", { "UNROUTED", true } },
+	[DROPPED_N] = { "dropped", { "DROPPED", true } },
 	[OLDEST] = { "oldest", { "OLDEST", true } },
 	[OLDEST_READY] = { "oldest_ready", { "OLDEST READY", true } },
 	[OLDEST_TOTAL] = { "oldest_total", { "OLDEST TOTAL", true } },
@@ -44,10 +52,19 @@ static const struct {
 #define NFIELDS (sizeof fields / sizeof *fields)
 #define SHOWN_MAX 32
 
+struct shown {                   /* a row */
+	const char *name;
+	struct counts counts;
+	struct totals totals;
+	bool known;              /* the totals are */
+	bool topic;
+};
+
 struct args {
 	struct opt o;
 	const char *spool;
 	bool json, named;        /* the queue's name leads the row */
+	const char *topic;       /* of the rows that stand below it */
 	enum what shown[SHOWN_MAX];
 	size_t n;
 	struct column columns[SHOWN_MAX + 1];
@@ -118,81 +135,113 @@ check(struct args *a, char **queues, int n)
 	return 0;
 }
 
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK)
-		a->status = f->status;
-}
-
 /* --- printing ------------------------------------------------------------------ */
 
-static int
-no_stdout(struct fault *f)
-{
-	fault_errno(f, "standard output");
-	f->status = ST_IO;
-	return -1;
-}
-
 static void
-print_field(struct table *t, enum what what, const struct counts *c)
+print_field(struct table *t, enum what what, const struct shown *s)
 {
-	const uint64_t numbers[] = { c->ready, c->leased, c->later, c->blocked, c->dead };
+	const struct counts *c = &s->counts;
+	const uint64_t numbers[] = {
+		c->ready, c->leased, c->later, c->blocked, c->dead, s->totals.published,
+		s->totals.unrouted, s->totals.dropped,
+	};
 	const int64_t ages[] = { c->oldest, c->oldest_ready, c->oldest_total };
 	int64_t age;
 
-	if (what < OLDEST) {
+	if (what >= PUBLISHED_N && what <= DROPPED_N && !s->known) {
+		table_none(t);
+	} else if (what < OLDEST) {
 		table_number(t, numbers[what]);
-		return;
+	} else {
+		age = ages[what - OLDEST];
+		table_age(t, age < 0 && !table_screen(t) ? 0 : age);
 	}
-	age = ages[what - OLDEST];
-	table_age(t, age < 0 && !table_screen(t) ? 0 : age);
 }
 
 static int
-print_row(struct args *a, const char *name, const struct counts *c, struct fault *f)
+print_row(struct args *a, const struct shown *s, struct fault *f)
 {
-	char shown[QUEUE_NAME_SIZE + 16];
+	char text[QUEUE_NAME_SIZE + 16];
+	bool people = table_screen(a->table), below = people && a->topic != NULL;
 
-	snprintf(shown, sizeof shown, "%s%s", name,
-	    c->paused && table_screen(a->table) ? " (paused)" : "");
+	snprintf(text, sizeof text, "%s%s%s", below ? "  " : "",
+	    below ? strchr(s->name, '/') + 1 : s->name,
+	    s->counts.paused && people ? " (paused)" : "");
 	if (a->named)
-		table_word(a->table, shown);
+		table_word(a->table, text);
 	for (size_t i = 0; i < a->n; i++)
-		print_field(a->table, a->shown[i], c);
-	return table_row(a->table) < 0 ? no_stdout(f) : 0;
+		print_field(a->table, a->shown[i], s);
+	return table_row(a->table) < 0 ? report_stdout(f) : 0;
 }
 
 static int
-print_json(struct args *a, const char *name, const struct counts *c, struct fault *f)
+print_json(struct args *a, const struct shown *s, struct fault *f)
 {
-	size_t n;
-
-	if (json_print_counts(name, c, &a->line) < 0)
-		return fault_errno(f, "%s", name);
-	n = a->line.len;
-	a->line.len = 0;
-	return fwrite(a->line.data, 1, n, stdout) != n ? no_stdout(f) : 0;
+	if (json_print_counts(s->name, &s->counts, s->known ? &s->totals : NULL, s->topic,
+	    &a->line) < 0)
+		return fault_errno(f, "%s", s->name);
+	return report_write(&a->line, f);
 }
 
-/* One queue; others follow, whatever becomes of it, unless nobody reads. */
+static int
+print_queue(struct args *a, struct queue *q, struct fault *f)
+{
+	struct shown s = { .name = queue_name(q), .topic = queue_is_topic(q) };
+	int r = queue_count(q, &s.counts, f);
+
+	if (r == 0)
+		r = queue_totals(q, &s.totals, f);
+	s.known = r == 1;
+	if (r < 0)
+		return -1;
+	return a->json ? print_json(a, &s, f) : print_row(a, &s, f);
+}
+
+/* One that stands below its topic, if it is still there. */
+static int
+print_sub(const struct subscription *sub, void *arg)
+{
+	struct args *a = arg;
+	char name[QUEUE_NAME_SIZE];
+	struct fault f = { 0 };
+	struct queue *q;
+
+	snprintf(name, sizeof name, "%.100s/%.100s", a->topic, sub->name);
+	q = queue_open(a->store, name, QUEUE_MUST, &f);
+	if ((q == NULL && f.status != ST_NOQUEUE) || (q != NULL && print_queue(a, q, &f) < 0))
+		report_fault(&a->o, &f, &a->status);
+	queue_close(q);
+	return ferror(stdout) != 0;
+}
+
+/* One queue, and what is below it; others follow, whatever becomes of it, unless
+ * nobody reads. */
 static int
 print(const char *name, void *arg)
 {
 	struct args *a = arg;
 	struct fault f = { 0 };
 	struct queue *q = queue_open(a->store, name, QUEUE_MUST, &f);
-	struct counts c;
 	int r = -1;
 
-	if (q != NULL && queue_count(q, &c, &f) == 0)
-		r = a->json ? print_json(a, name, &c, &f) : print_row(a, name, &c, &f);
-	queue_close(q);
+	if (q != NULL)
+		r = print_queue(a, q, &f);
+	if (r == 0 && (a->named || a->json) && queue_is_topic(q)) {
+		a->topic = name;
+		r = topic_each(q, print_sub, a, &f);
+		a->topic = NULL;
+	}
 	if (r < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
+	queue_close(q);
 	return ferror(stdout) != 0;
+}
+
+/* Subscriptions come with their topic. */
+static int
+print_listed(const char *name, void *arg)
+{
+	return strchr(name, '/') != NULL ? 0 : print(name, arg);
 }
 
 static void
@@ -204,16 +253,16 @@ print_all(struct args *a, char **queues)
 	a->table = table_begin(stdout, a->columns, a->n + a->named);
 	if (a->table == NULL) {
 		fault_errno(&f, "table");
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 		return;
 	}
-	if (*queues == NULL && store_each(a->store, print, a, &f) < 0)
-		failed(a, &f);
+	if (*queues == NULL && store_each(a->store, print_listed, a, &f) < 0)
+		report_fault(&a->o, &f, &a->status);
 	while (r == 0 && *queues != NULL)
 		r = print(*queues++, a);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && r == 0) {
-		no_stdout(&f);
-		failed(a, &f);
+		report_stdout(&f);
+		report_fault(&a->o, &f, &a->status);
 	}
 }
 

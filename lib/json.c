@@ -208,14 +208,52 @@ json_print_queue(const char *queue, struct buffer *out)
 	return print(json_pack("{s:s}", "queue", queue), out);
 }
 
+int
+json_print_subscription(const char *topic, const struct subscription *s, struct buffer *out)
+{
+	json_t *o = json_object(), *filters = json_array();
+	char name[QUEUE_NAME_SIZE];
+	int r = 0;
+
+	for (size_t i = 0; i < s->nfilters; i++)
+		r |= json_array_append_new(filters, text(s->filters[i]));
+	snprintf(name, sizeof name, "%.100s/%.100s", topic, s->name);
+	r |= set_text(o, "queue", name);
+	r |= set_text(o, "topic", topic);
+	r |= set_text(o, "subscription", s->name);
+	r |= set(o, "route", s->pattern != NULL ? text(s->pattern) : json_null());
+	r |= set(o, "filters", filters);
+	r |= set(o, "ephemeral", json_boolean(s->ephemeral));
+	if (r == 0)
+		return print(o, out);
+	json_decref(o);
+	errno = ENOMEM;
+	return -1;
+}
+
 static json_int_t
 seconds(int64_t ms)
 {
 	return ms > 0 ? ms / 1000 : 0;
 }
 
+static int
+set_totals(json_t *o, const struct totals *t, bool topic)
+{
+	int r = 0;
+
+	if (t == NULL)
+		return 0;
+	if (topic) {
+		r |= set(o, "published", json_integer((json_int_t)t->published));
+		r |= set(o, "unrouted", json_integer((json_int_t)t->unrouted));
+	}
+	return r | set(o, "dropped", json_integer((json_int_t)t->dropped));
+}
+
 int
-json_print_counts(const char *queue, const struct counts *c, struct buffer *out)
+json_print_counts(const char *queue, const struct counts *c, const struct totals *t,
+    bool topic, struct buffer *out)
 {
 	json_t *list = json_array(), *o;
 
@@ -233,7 +271,11 @@ json_print_counts(const char *queue, const struct counts *c, struct buffer *out)
 	    "oldest_ready", seconds(c->oldest_ready),
 	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,
 	    "priorities", list);
-	return print(o, out);
+	if (o != NULL && set_totals(o, t, topic) == 0)
+		return print(o, out);
+	json_decref(o);
+	errno = ENOMEM;
+	return -1;
 }
 
 /* --- in ------------------------------------------------------------------------------ */

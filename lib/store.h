@@ -359,6 +359,14 @@ struct counts {
 /* Counts what is on disk; a lease that ran out counts as ready. */
 int queue_count(struct queue *, struct counts *, struct fault *);
 
+/* What its meter has counted since that was made: it is a cache, and anew after each
+ * boot. 1, or 0: it may not be read. */
+struct totals {
+	uint64_t published, unrouted;    /* messages; of a topic */
+	uint64_t dropped;                /* by full=drop-oldest */
+};
+int queue_totals(struct queue *, struct totals *, struct fault *);
+
 /* --- sweeping --------------------------------------------------------------- */
 
 struct swept {
