@@ -2,6 +2,7 @@
  *
  * mq-sub: the subscriptions of topics: makes, removes, lists and tries them, and
  * follows a topic live. */
+#include <bsd/stdlib.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "match.h"
 #include "opt.h"
 #include "report.h"
-#include "route.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
@@ -403,11 +403,38 @@ ls(struct args *a, char **topics)
 
 /* --- tail ------------------------------------------------------------------------------- */
 
+/* 66 where there is no topic: the store would make one. */
+static int
+must_be_topic(struct args *a, struct fault *f)
+{
+	struct queue *q = queue_open(a->store, a->topic, QUEUE_MUST, f);
+	int r = q == NULL ? -1 : 0;
+
+	if (q != NULL && !queue_is_topic(q))
+		r = fault_set(f, ST_NOQUEUE, "%s: not a topic", a->topic);
+	queue_close(q);
+	return r;
+}
+
+static struct queue *
+subscribe(struct args *a, struct fault *f)
+{
+	char name[64];
+
+	/* a process id alone may be that of another container */
+	snprintf(name, sizeof name, "tail-%d-%04x", (int)getpid(),
+	    (unsigned)arc4random_uniform(0x10000));
+	a->sub.name = name;
+	if (must_be_topic(a, f) < 0)
+		return NULL;
+	return topic_tail(a->store, a->topic, &a->sub, NULL, 0, f);
+}
+
 static int
 follow(struct args *a, const struct format *format)
 {
 	struct fault f = { 0 };
-	struct queue *q = topic_tail(a->store, a->topic, &a->sub, NULL, 0, &f);
+	struct queue *q = subscribe(a, &f);
 	char *name;
 	int status;
 
@@ -497,9 +524,9 @@ test(struct args *a, char **operands, int n)
 
 	if (n > 1)
 		return opt_usage(&a->o, "one ROUTE");
-	if (n == 1 && !route_valid(operands[0]))
-		return opt_usage(&a->o, "%.300s: not a route (255 bytes at most, no control "
-		    "characters)", operands[0]);
+	if (n == 1 && !route_put_valid(operands[0]))
+		return opt_usage(&a->o, "%.300s: not a route (words between dots, without "
+		    "spaces, of at most 255 bytes)", operands[0]);
 	a->table = table_begin(stdout, columns, 3);
 	if (a->table == NULL) {
 		fault_errno(&f, "table");
