@@ -32,9 +32,9 @@ all_ways 'publish to one that drops' 'topic limit=1 full=drop-oldest' "$put -m h
 	[ $((n + m)) = 1 ] || [ $((n + m)) = 2 -a "$RC" != 0 ] || bad "c: hi $m, old $n"
 	! ok || [ $m = 1 ] || bad "c has not got it"'
 all_ways 'publish to one with room' 'topic limit=9' "$put -m hi t" "$after"
-all_ways 'publish -l' topic "sh -c 'seq 3 | exec $put -l t'" \
+all_ways 'publish -l' 'topic; seq 3 >in' "$put -l t <in" \
 	'whole; kept a b c; for i in 1 2 3; do once $i a b c; done'
-all_ways 'publish -l -k' topic "sh -c 'seq 3 | exec $put -k key -l t'" \
+all_ways 'publish -l -k' 'topic; seq 3 >in' "$put -k key -l t <in" \
 	'whole; kept a b c; taken a; taken b; taken c; rm -f now.*
 	for i in 1 2 3; do once $i a b c; done'
 all_ways 'publish to nobody' 'mq-sub add -r x t a && mq-sub add -r x t b && mq-sub add -r x t c' \
