@@ -341,7 +341,7 @@ publish_topic(struct put *p, const struct head *h, const struct place *tmp, int 
 
 	*first = t.first;
 	p->unrouted |= t.unrouted;
-	if (r == FULL) {
+	if (t.full != NULL) {
 		queue_close(p->full);
 		p->full = t.full;
 	}
