@@ -397,7 +397,7 @@ ls(struct args *a, char **topics)
 		report_stdout(&f);
 		report_fault(&a->o, &f, &a->status);
 	}
-	report_flush(&a->o, &a->status);
+	report_end(&a->o, &a->status);
 	return a->status;
 }
 
