@@ -32,9 +32,9 @@ all_ways 'publish to one that drops' 'topic limit=1 full=drop-oldest' "$put -m h
 	[ $((n + m)) = 1 ] || [ $((n + m)) = 2 -a "$RC" != 0 ] || bad "c: hi $m, old $n"
 	! ok || [ $m = 1 ] || bad "c has not got it"'
 all_ways 'publish to one with room' 'topic limit=9' "$put -m hi t" "$after"
-all_ways 'publish -l' topic "sh -c 'seq 3 | exec $put -l t'" \
+all_ways 'publish -l' 'topic; seq 3 >in' "$put -l t <in" \
 	'whole; kept a b c; for i in 1 2 3; do once $i a b c; done'
-all_ways 'publish -l -k' topic "sh -c 'seq 3 | exec $put -k key -l t'" \
+all_ways 'publish -l -k' 'topic; seq 3 >in' "$put -k key -l t <in" \
 	'whole; kept a b c; taken a; taken b; taken c; rm -f now.*
 	for i in 1 2 3; do once $i a b c; done'
 all_ways 'publish to nobody' 'mq-sub add -r x t a && mq-sub add -r x t b && mq-sub add -r x t c' \
@@ -46,7 +46,7 @@ for how in '' '-k key' '-i key'; do
 	[ -z "$SHORT" ] || [ "$how" = '' ] || continue
 	meanwhile "publish $how, another meanwhile" topic "$put $how -m hi t" \
 		'mq-put -q -s $D/spool -r r.s -m other t' \
-		"$after; ok || bad \"put: \$RC\"; once other a b c"
+		"$after; ok || bad \"put: \$RC\"; [ -z \"\$SC\" ] || { RC=0; once other a b c; }"
 	meanwhile "publish $how, sweep meanwhile" topic "$put $how -m hi t" \
 		'mq-sweep -s $D/spool' "$after; ok || bad \"put: \$RC\""
 	meanwhile "publish $how, add meanwhile" topic "$put $how -m hi t" \
@@ -58,7 +58,7 @@ for how in '' '-k key' '-i key'; do
 		'whole; kept a c; ok || bad "put: $RC"; once hi a c'
 	meanwhile "publish $how, consumer meanwhile" topic "$put $how -m hi t" \
 		'mq-take -s $D/spool --ack -n 9 t/a >$D/taken.a' \
-		"cat \$D/taken.a >taken.a; $after; ok || bad \"put: \$RC\""
+		"$after; ok || bad \"put: \$RC\""
 	meanwhile "publish $how, meter gone meanwhile" topic "$put $how -m hi t" \
 		'rm -f $D/spool/t/meter $D/spool/t/sub/a/meter $D/spool/t/index' \
 		"taken a; $after; ok || bad \"put: \$RC\""
