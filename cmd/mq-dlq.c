@@ -13,6 +13,7 @@
 #include "filter.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "record.h"
 #include "report.h"
 #include "std.h"
@@ -111,20 +112,11 @@ struct args {
 };
 
 static int
-set_filter(struct args *a)
-{
-	size_t at;
-	const char *wrong = filter_add(&a->filter, a->o.arg, &at);
-
-	return wrong != NULL ? opt_caret(&a->o, at, wrong) : 0;
-}
-
-static int
 set(struct args *a, int id)
 {
 	switch (id) {
 	case 'F':
-		return set_filter(a);
+		return optmsg_filter(&a->o, &a->filter);
 	case 'J':
 		a->json = true;
 		break;

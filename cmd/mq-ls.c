@@ -10,6 +10,7 @@
 #include "filter.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "record.h"
 #include "report.h"
 #include "std.h"
@@ -73,13 +74,9 @@ set_states(struct args *a)
 static int
 set(struct args *a, int id)
 {
-	const char *wrong;
-	size_t at;
-
 	switch (id) {
 	case 'F':
-		wrong = filter_add(&a->filter, a->o.arg, &at);
-		return wrong != NULL ? opt_caret(&a->o, at, wrong) : 0;
+		return optmsg_filter(&a->o, &a->filter);
 	case 'J':
 		a->json = true;
 		break;
