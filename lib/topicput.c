@@ -190,7 +190,8 @@ topic_put(struct topic_put *t, struct fault *f)
 		return publish_say(f, withdraw(t, &out) ? "not stored" : "may be stored");
 	}
 	if (topic_lock(t->topic, f) < 0)
-		return publish_say(f, withdraw(t, &out) ? "not stored" : "may be stored");
+		return publish_say(f, withdraw(t, &out) || f->status == ST_NOQUEUE ?
+		    "not stored" : "may be stored");
 	r = publish_locked(t, &out, &reap, f);
 	queue_unlock(t->topic);
 	if (reap)
