@@ -16,6 +16,7 @@
 #include "json.h"
 #include "match.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "report.h"
 #include "std.h"
 #include "store.h"
@@ -157,48 +158,6 @@ set_filter(struct args *a)
 }
 
 static int
-set_attr(struct args *a)
-{
-	char *name = strdup(a->o.arg), *value = name == NULL ? NULL : strchr(name, '=');
-	int r = 0;
-
-	if (value == NULL) {
-		r = opt_bad(&a->o, "not NAME=VALUE");
-	} else {
-		*value++ = '\0';
-		if (!attr_name_valid(name))
-			r = opt_bad(&a->o, "not an attribute's name");
-		else if (!attr_value_valid(value))
-			r = opt_bad(&a->o, "the value has a newline or is too long");
-		else if (head_attr(&a->head, name, value) < 0)
-			r = opt_bad(&a->o, strerror(errno));
-	}
-	free(name);
-	return r;
-}
-
-static int
-set_key(struct args *a)
-{
-	if (!key_valid(a->o.arg))
-		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
-	free(a->head.key);
-	a->head.key = strdup(a->o.arg);
-	return a->head.key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
-set_priority(struct args *a)
-{
-	uint64_t p;
-
-	if (!count_parse(a->o.arg, PRIORITIES - 1, &p))
-		return opt_bad(&a->o, "not a priority (0 most urgent .. 9)");
-	a->priority = (int)p;
-	return 0;
-}
-
-static int
 set(struct args *a, int id)
 {
 	switch (id) {
@@ -206,7 +165,7 @@ set(struct args *a, int id)
 		a->nul = true;
 		break;
 	case 'a':
-		return set_attr(a);
+		return optmsg_attr(&a->o, &a->head);
 	case 'f':
 		a->format = a->o.arg;
 		break;
@@ -216,13 +175,13 @@ set(struct args *a, int id)
 		a->json = true;
 		break;
 	case 'k':
-		return set_key(a);
+		return optmsg_key(&a->o, &a->head.key);
 	case 'n':
 		if (!count_parse(a->o.arg, UINT32_MAX, &a->count) || a->count == 0)
 			return opt_bad(&a->o, "not a number over 0");
 		break;
 	case 'p':
-		return set_priority(a);
+		return optmsg_priority(&a->o, &a->priority);
 	case 'q':
 		a->quiet = true;
 		break;
@@ -378,26 +337,24 @@ ls(struct args *a, char **topics)
 {
 	static const struct column columns[] = { { "SUBSCRIPTION", false },
 		{ "ROUTE", false }, { "FILTER", false }, { "KIND", false } };
-	struct fault f;
 
 	for (char **t = topics; *t != NULL; t++)
 		if (!part_name_valid(*t))
 			return opt_usage(&a->o, "%s: not a topic's name", *t);
-	a->f = &f;
-	a->store = store_open(a->spool, false, &f);
+	a->store = store_open(a->spool, false, a->f);
 	if (a->store == NULL)
-		return opt_fault(&a->o, &f);
+		return opt_fault(&a->o, a->f);
 	a->table = table_begin(stdout, columns, sizeof columns / sizeof *columns);
 	if (a->table == NULL) {
-		fault_errno(&f, "list");
-		return opt_fault(&a->o, &f);
+		fault_errno(a->f, "list");
+		return opt_fault(&a->o, a->f);
 	}
 	ls_all(a, topics);
 	if (!a->json && table_end(a->table) != 0 && a->status != ST_IO) {
-		report_stdout(&f);
-		report_fault(&a->o, &f, &a->status);
+		report_stdout(a->f);
+		report_fault(&a->o, a->f, &a->status);
 	}
-	report_flush(&a->o, &a->status);
+	report_end(&a->o, &a->status);
 	return a->status;
 }
 
@@ -556,7 +513,8 @@ run(struct args *a, const struct tool *verb, char **operands, int n)
 int
 main(int argc, char **argv)
 {
-	struct args a = { .priority = PRIORITY_DEFAULT };
+	struct fault f;
+	struct args a = { .priority = PRIORITY_DEFAULT, .f = &f };
 	const struct tool *verb;
 	int id, r;
 

@@ -259,6 +259,15 @@ ends() {
 	wait_for no_tail
 }
 
+@test "mq-sub tail: SIGTERM ends it also when they never cease to come" {
+	mq-sub add t one limit=2000 full=drop-oldest
+	follow
+	background bash -c 'while :; do seq 1000; done | mq-put -q -S -l t'
+	wait_for has_lines out 3000
+	kill "$tail"
+	ends 0
+}
+
 @test "mq-sub tail: kill -9: the next publish leaves nothing of it" {
 	mq-sub add t one
 	follow
@@ -309,7 +318,7 @@ lost() { sed -nE 's/^mq-sub tail: ([0-9]+) dropped.*/\1/p' err | awk '{n += $1} 
 	run -0 cat status
 	assert_output 74
 	wait_for no_tail
-	run -0 bash -c '{ mq-sub tail t; echo $? >status; } 2>err | head -n 1 & 
+	run -0 bash -c '{ mq-sub tail t; echo $? >status; } 2>err | head -n 1 &
 		until mq-sub ls t | grep -q "tail$"; do sleep 0.02; done; mq-put -q -m x t; wait'
 	assert_output x
 	run -0 cat status
