@@ -164,7 +164,9 @@ fault: bin $(FAULT)/crash-sweep $(FAULT)/look
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/sweep.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/groups.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/order.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/publish.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/soak.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/topics.sh
 
 $(FAULT)/sysnames.h: Makefile
 	@mkdir -p $(@D)

@@ -3,6 +3,7 @@
  * mq-put: puts messages into a queue and prints their ids once they are
  * durable. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "input.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "units.h"
@@ -31,6 +34,7 @@ static const struct opt_use uses[] = {
 	{ 'm', "the message is TEXT" },
 	{ 'p', NULL },
 	{ 'q', "print no ids" },
+	{ 'r', "words between dots, for the subscriptions of a topic" },
 	{ 's', NULL },
 	{ 'S', NULL },
 	{ 'w', "if the queue is full, wait for room" },
@@ -53,6 +57,7 @@ struct args {
 	const char *spool, *text;
 	bool records, json, quiet, fresh;
 	bool repeated;
+	uint64_t unrouted;
 	char end;
 	struct put_spec spec;    /* as given */
 	struct put_spec now;     /* -J: of the file that is being filled */
@@ -62,27 +67,6 @@ struct args {
 };
 
 /* --- options ------------------------------------------------------------------- */
-
-static int
-set_attr(struct args *a)
-{
-	char *name = strdup(a->o.arg), *value = name == NULL ? NULL : strchr(name, '=');
-	int r = 0;
-
-	if (value == NULL) {
-		r = opt_bad(&a->o, "not NAME=VALUE");
-	} else {
-		*value++ = '\0';
-		if (!attr_name_valid(name))
-			r = opt_bad(&a->o, "not an attribute's name");
-		else if (!attr_value_valid(value))
-			r = opt_bad(&a->o, "the value has a newline or is too long");
-		else if (head_attr(&a->spec.head, name, value) < 0)
-			r = opt_bad(&a->o, strerror(errno));
-	}
-	free(name);
-	return r;
-}
 
 static int
 set_time(struct args *a, int id)
@@ -109,27 +93,6 @@ set_time(struct args *a, int id)
 }
 
 static int
-set_priority(struct args *a)
-{
-	uint64_t p;
-
-	if (!count_parse(a->o.arg, PRIORITIES - 1, &p))
-		return opt_bad(&a->o, "not a priority (0 most urgent .. 9)");
-	a->spec.priority = (int)p;
-	return 0;
-}
-
-static int
-set_key(struct args *a, char **key)
-{
-	if (!key_valid(a->o.arg))
-		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
-	free(*key);
-	*key = strdup(a->o.arg);
-	return *key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
 set_attachment(struct args *a)
 {
 	const char **list = reallocarray(a->spec.attach, a->spec.nattach + 1, sizeof *list);
@@ -151,7 +114,7 @@ set(struct args *a, int id)
 		a->end = id == 'l' ? '\n' : '\0';
 		break;
 	case 'a':
-		return set_attr(a);
+		return optmsg_attr(&a->o, &a->spec.head);
 	case 'A':
 		return set_attachment(a);
 	case 'b':
@@ -166,9 +129,9 @@ set(struct args *a, int id)
 		a->end = '\n';
 		break;
 	case 'i':
-		return set_key(a, &a->spec.idempotency);
+		return optmsg_key(&a->o, &a->spec.idempotency);
 	case 'k':
-		return set_key(a, &a->spec.head.key);
+		return optmsg_key(&a->o, &a->spec.head.key);
 	case 'w':
 		a->spec.wait = WAIT_ENDLESS;
 		break;
@@ -189,10 +152,12 @@ set(struct args *a, int id)
 		a->text = a->o.arg;
 		break;
 	case 'p':
-		return set_priority(a);
+		return optmsg_priority(&a->o, &a->spec.priority);
 	case 'q':
 		a->quiet = true;
 		break;
+	case 'r':
+		return optmsg_route(&a->o, &a->spec.head.route);
 	case 's':
 		a->spool = a->o.arg;
 		break;
@@ -264,10 +229,12 @@ commit(struct args *a, struct fault *f)
 		if (put_commit(a->put, &done, f) < 0)
 			return -1;
 		a->repeated |= done.repeat;
+		if (done.unrouted)
+			a->unrouted += done.count;
 		if (!a->quiet)
 			print_ids(done.first, done.repeat ? 1 : done.count);
-		if (fflush(stdout) != 0 || ferror(stdout))
-			return fault_errno(f, "standard output");
+		if (report_flush(f) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -459,6 +426,17 @@ run(struct args *a, char **files, struct fault *f)
 	return r;
 }
 
+static void
+say_unrouted(const struct args *a, const char *topic)
+{
+	if (a->unrouted == 1)
+		fprintf(stderr, "%s: %s: no subscription wants it: stored nowhere\n",
+		    a->o.tool->name, topic);
+	else if (a->unrouted > 1)
+		fprintf(stderr, "%s: %s: no subscription wants %" PRIu64 " of the messages: "
+		    "stored nowhere\n", a->o.tool->name, topic, a->unrouted);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -486,6 +464,7 @@ main(int argc, char **argv)
 	free(a.spec.idempotency);
 	free(a.spec.attach);
 	free(a.now.idempotency);
+	say_unrouted(&a, argv[a.o.index]);
 	if (r < 0)
 		return opt_fault(&a.o, &f);
 	return a.fresh && a.repeated ? ST_NOTHING : ST_OK;

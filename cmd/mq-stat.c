@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "json.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
@@ -22,11 +23,15 @@ static const struct opt_use uses[] = {
 
 static const struct tool tool = {
 	"mq-stat", "count messages and tell their age", "[-J | -o FIELDS] [QUEUE ...]",
-	"FIELDS: ready leased later blocked dead oldest oldest_ready oldest_total.\n"
-	"With one QUEUE -o prints these alone: plain numbers, ages in seconds.", uses, NULL,
+	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
+	"oldest_ready oldest_total. Below a topic stand its subscriptions, but with one\n"
+	"QUEUE -o prints its values alone: plain numbers, ages in seconds.", uses, NULL,
 };
 
-enum what { READY_N, LEASED_N, LATER_N, BLOCKED_N, DEAD_N, OLDEST, OLDEST_READY, OLDEST_TOTAL };
+enum what {
+	READY_N, LEASED_N, LATER_N, BLOCKED_N, DEAD_N, PUBLISHED_N, UNROUTED_N, DROPPED_N,
+	OLDEST, OLDEST_READY, OLDEST_TOTAL,
+};
 
 static const struct {
 	const char *name;
@@ -37,6 +42,9 @@ static const struct {
 	[LATER_N] = { "later", { "LATER", true } },
 	[BLOCKED_N] = { "blocked", { "BLOCKED", true } },
 	[DEAD_N] = { "dead", { "DEAD", true } },
+	[PUBLISHED_N] = { "published", { "PUBLISHED", true } },
+	[UNROUTED_N] = { "unrouted", { "UNROUTED", true } },
+	[DROPPED_N] = { "dropped", { "DROPPED", true } },
 	[OLDEST] = { "oldest", { "OLDEST", true } },
 	[OLDEST_READY] = { "oldest_ready", { "OLDEST READY", true } },
 	[OLDEST_TOTAL] = { "oldest_total", { "OLDEST TOTAL", true } },
@@ -44,10 +52,21 @@ static const struct {
 #define NFIELDS (sizeof fields / sizeof *fields)
 #define SHOWN_MAX 32
 
+struct shown {                   /* a row */
+	const char *name;
+	struct counts counts;
+	struct totals totals;
+	bool known;              /* the totals are */
+	bool topic;
+};
+
 struct args {
 	struct opt o;
 	const char *spool;
 	bool json, named;        /* the queue's name leads the row */
+	bool listed;             /* came from store_each(): each sub after its topic */
+	bool topic;              /* the one printed last was one */
+	const char *under;
 	enum what shown[SHOWN_MAX];
 	size_t n;
 	struct column columns[SHOWN_MAX + 1];
@@ -118,63 +137,66 @@ check(struct args *a, char **queues, int n)
 	return 0;
 }
 
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK)
-		a->status = f->status;
-}
-
 /* --- printing ------------------------------------------------------------------ */
 
-static int
-no_stdout(struct fault *f)
-{
-	fault_errno(f, "standard output");
-	f->status = ST_IO;
-	return -1;
-}
-
 static void
-print_field(struct table *t, enum what what, const struct counts *c)
+print_field(struct table *t, enum what what, const struct shown *s)
 {
-	const uint64_t numbers[] = { c->ready, c->leased, c->later, c->blocked, c->dead };
+	const struct counts *c = &s->counts;
+	const uint64_t numbers[] = {
+		c->ready, c->leased, c->later, c->blocked, c->dead, s->totals.published,
+		s->totals.unrouted, s->totals.dropped,
+	};
 	const int64_t ages[] = { c->oldest, c->oldest_ready, c->oldest_total };
 	int64_t age;
 
-	if (what < OLDEST) {
+	if (what >= PUBLISHED_N && what <= DROPPED_N && !s->known) {
+		table_none(t);
+	} else if (what < OLDEST) {
 		table_number(t, numbers[what]);
-		return;
+	} else {
+		age = ages[what - OLDEST];
+		table_age(t, age < 0 && !table_screen(t) ? 0 : age);
 	}
-	age = ages[what - OLDEST];
-	table_age(t, age < 0 && !table_screen(t) ? 0 : age);
 }
 
 static int
-print_row(struct args *a, const char *name, const struct counts *c, struct fault *f)
+print_row(struct args *a, const struct shown *s, struct fault *f)
 {
-	char shown[QUEUE_NAME_SIZE + 16];
+	char text[QUEUE_NAME_SIZE + 16];
+	bool people = table_screen(a->table), below = people && a->listed && strchr(s->name, '/') != NULL;
 
-	snprintf(shown, sizeof shown, "%s%s", name,
-	    c->paused && table_screen(a->table) ? " (paused)" : "");
+	snprintf(text, sizeof text, "%s%s%s", below ? "  " : "",
+	    below ? strchr(s->name, '/') + 1 : s->name,
+	    s->counts.paused && people ? " (paused)" : "");
 	if (a->named)
-		table_word(a->table, shown);
+		table_word(a->table, text);
 	for (size_t i = 0; i < a->n; i++)
-		print_field(a->table, a->shown[i], c);
-	return table_row(a->table) < 0 ? no_stdout(f) : 0;
+		print_field(a->table, a->shown[i], s);
+	return table_row(a->table) < 0 ? report_stdout(f) : 0;
 }
 
 static int
-print_json(struct args *a, const char *name, const struct counts *c, struct fault *f)
+print_json(struct args *a, const struct shown *s, struct fault *f)
 {
-	size_t n;
+	if (json_print_counts(s->name, &s->counts, s->known ? &s->totals : NULL, s->topic,
+	    &a->line) < 0)
+		return fault_errno(f, "%s", s->name);
+	return report_write(&a->line, f);
+}
 
-	if (json_print_counts(name, c, &a->line) < 0)
-		return fault_errno(f, "%s", name);
-	n = a->line.len;
-	a->line.len = 0;
-	return fwrite(a->line.data, 1, n, stdout) != n ? no_stdout(f) : 0;
+static int
+print_queue(struct args *a, struct queue *q, struct fault *f)
+{
+	struct shown s = { .name = queue_name(q), .topic = queue_is_topic(q) };
+	int r = queue_count(q, &s.counts, f);
+
+	if (r == 0)
+		r = queue_totals(q, &s.totals, f);
+	s.known = r == 1;
+	if (r < 0)
+		return -1;
+	return a->json ? print_json(a, &s, f) : print_row(a, &s, f);
 }
 
 /* One queue; others follow, whatever becomes of it, unless nobody reads. */
@@ -184,14 +206,39 @@ print(const char *name, void *arg)
 	struct args *a = arg;
 	struct fault f = { 0 };
 	struct queue *q = queue_open(a->store, name, QUEUE_MUST, &f);
-	struct counts c;
-	int r = -1;
 
-	if (q != NULL && queue_count(q, &c, &f) == 0)
-		r = a->json ? print_json(a, name, &c, &f) : print_row(a, name, &c, &f);
+	/* what was listed may be gone since */
+	if ((q == NULL && !(a->listed && f.status == ST_NOQUEUE)) ||
+	    (q != NULL && print_queue(a, q, &f) < 0))
+		report_fault(&a->o, &f, &a->status);
+	a->topic = q != NULL && queue_is_topic(q);
 	queue_close(q);
-	if (r < 0)
-		failed(a, &f);
+	return ferror(stdout) != 0;
+}
+
+/* One of a list, if it is a subscription of the topic a->under. */
+static int
+print_under(const char *name, void *arg)
+{
+	struct args *a = arg;
+	size_t n = strlen(a->under);
+
+	return strncmp(name, a->under, n) != 0 || name[n] != '/' ? 0 : print(name, a);
+}
+
+/* A queue that was asked for, and what stands below it. */
+static int
+print_named(struct args *a, const char *name)
+{
+	struct fault f;
+
+	a->listed = false;
+	if (print(name, a) != 0)
+		return 1;
+	a->listed = true;
+	a->under = name;
+	if (a->topic && (a->named || a->json) && store_each(a->store, print_under, a, &f) < 0)
+		report_fault(&a->o, &f, &a->status);
 	return ferror(stdout) != 0;
 }
 
@@ -204,16 +251,17 @@ print_all(struct args *a, char **queues)
 	a->table = table_begin(stdout, a->columns, a->n + a->named);
 	if (a->table == NULL) {
 		fault_errno(&f, "table");
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 		return;
 	}
+	a->listed = true;
 	if (*queues == NULL && store_each(a->store, print, a, &f) < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	while (r == 0 && *queues != NULL)
-		r = print(*queues++, a);
+		r = print_named(a, *queues++);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && r == 0) {
-		no_stdout(&f);
-		failed(a, &f);
+		report_stdout(&f);
+		report_fault(&a->o, &f, &a->status);
 	}
 }
 

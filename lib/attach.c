@@ -183,6 +183,18 @@ attach_names_free(char **names, size_t n)
 	free(names);
 }
 
+/* More than one message names them: none of those ends them. */
+static int
+mark_shared(struct queue *q, const char *dir)
+{
+	char path[OBJ_DIR + 8];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/" SHARED, dir);
+	fd = file_make(q->fd, path, O_WRONLY, q->conf.mode);
+	return fd < 0 ? -1 : close(fd);
+}
+
 int
 attach_store(struct queue *q, const struct put_spec *spec, struct id id, char ***names,
     int *lock, struct fault *f)
@@ -200,12 +212,14 @@ attach_store(struct queue *q, const struct put_spec *spec, struct id id, char **
 		if (!base_valid(spec->attach[k]))
 			r = fault_set(f, ST_DATA, "an attachment's base name has a newline "
 			    "or is too long");
-		else if (asprintf(&list[k], "%s/%s/%zu/%s", q->name, dir, k,
+		else if (asprintf(&list[k], "%s/%s/%zu/%s", q->path, dir, k,
 		    base_of(spec->attach[k])) < 0)
 			r = fault_errno(f, "attachment");
 		else
 			r = store_one(q, spec, k, *lock, f);
 	}
+	if (r == 0 && queue_is_topic(q) && mark_shared(q, dir) < 0)
+		r = queue_fault(q, f, "obj");
 	if (r == 0 && !spec->nosync && q->conf.sync && fsync(*lock) < 0)
 		r = queue_fault(q, f, "obj");
 	if (r < 0) {
@@ -265,16 +279,18 @@ attach_undo(struct queue *q, struct id id)
 
 /* "QUEUE/obj/HH/ID" of "QUEUE/obj/HH/ID/N/BASE"; false if it is no such name. */
 static bool
-obj_of(const char *name, char out[static QUEUE_NAME_SIZE + OBJ_DIR], struct id *id)
+obj_of(const char *name, char out[static QUEUE_PATH_SIZE + OBJ_DIR], struct id *id)
 {
 	const char *obj = strstr(name, "/obj/");
 	size_t n;
 
+	if (obj != NULL && strncmp(obj, "/obj/obj/", 9) == 0)
+		obj += 4;                /* a subscription of that name */
 	if (obj == NULL || strlen(obj) < 5 + 3 + ID_LEN + 1 || !id_parse(obj + 8, id) ||
 	    obj[8 + ID_LEN] != '/')
 		return false;
 	n = (size_t)(obj - name) + 8 + ID_LEN;
-	if (n >= QUEUE_NAME_SIZE + OBJ_DIR)
+	if (n >= QUEUE_PATH_SIZE + OBJ_DIR)
 		return false;
 	memcpy(out, name, n);
 	out[n] = '\0';
@@ -292,7 +308,7 @@ relative(const struct store *s, const char *name)
 int
 attach_share(struct queue *q, const struct head *h, struct fault *f)
 {
-	char obj[QUEUE_NAME_SIZE + OBJ_DIR], path[QUEUE_NAME_SIZE + OBJ_DIR + 8];
+	char obj[QUEUE_PATH_SIZE + OBJ_DIR], path[QUEUE_PATH_SIZE + OBJ_DIR + 8];
 	struct id id;
 	int fd;
 
@@ -315,7 +331,8 @@ bool
 attach_used(struct queue *q)
 {
 	if (!q->attaches)
-		q->attaches = faccessat(q->fd, "obj", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		q->attaches = faccessat(q->fd, "obj", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+		    (q->topic != NULL && attach_used(q->topic));
 	return q->attaches;
 }
 
@@ -353,7 +370,7 @@ attach_of(struct queue *q, const struct place *p, size_t *n)
 void
 attach_release(struct queue *q, char **names, size_t n)
 {
-	char obj[QUEUE_NAME_SIZE + OBJ_DIR], path[QUEUE_NAME_SIZE + OBJ_DIR + 8];
+	char obj[QUEUE_PATH_SIZE + OBJ_DIR], path[QUEUE_PATH_SIZE + OBJ_DIR + 8];
 	struct id id;
 
 	for (size_t i = 0; i < n; i++) {
@@ -447,7 +464,7 @@ static int
 mark_named(const struct place *p, void *arg)
 {
 	struct sweep *s = arg;
-	char obj[QUEUE_NAME_SIZE + OBJ_DIR], **names;
+	char obj[QUEUE_PATH_SIZE + OBJ_DIR], **names;
 	struct id id;
 	size_t n;
 

@@ -57,7 +57,7 @@ watch(struct changes *c, struct queue *q, const char *sub)
 		c->blind = true;
 	if (c->blind)
 		return;
-	snprintf(path, sizeof path, "%s/%s/%s", q->store->path, q->name, sub);
+	snprintf(path, sizeof path, "%s/%s/%s", q->store->path, q->path, sub);
 	wd = inotify_add_watch(c->fd, path, IN_DELETE | IN_MOVED_FROM | IN_CREATE |
 	    IN_DELETE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW);
 	if (wd >= 0)

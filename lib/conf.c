@@ -12,7 +12,7 @@
 #define TERA (UINT64_C(1) << 40)
 #define COUNT_MAX UINT64_C(1000000000000)
 
-enum kind { DURATION, COUNT, SIZE, RATE, CHOICE, SWITCH, MODE, GROUP };
+enum kind { DURATION, COUNT, SIZE, RATE, CHOICE, UNROUTED, SWITCH, MODE, GROUP };
 
 /* name (and member), kind, built-in default, least, most */
 #define SETTINGS(X) \
@@ -28,6 +28,7 @@ enum kind { DURATION, COUNT, SIZE, RATE, CHOICE, SWITCH, MODE, GROUP };
 	X(full, CHOICE, "reject", 0, 0) \
 	X(max_leased, COUNT, "0", 0, COUNT_MAX) \
 	X(rate, RATE, "0", 0, 0) \
+	X(unrouted, UNROUTED, "accept", 0, 0) \
 	X(dedup, DURATION, "5m", 0, 30 * DAY) \
 	X(sync, SWITCH, "yes", 0, 0) \
 	X(paused, SWITCH, "no", 0, 0) \
@@ -55,6 +56,10 @@ static const char *const names[] = { SETTINGS(NAME) NULL };
 static const char *const fulls[] = {
 	[FULL_REJECT] = "reject", [FULL_BLOCK] = "block",
 	[FULL_DROP_OLDEST] = "drop-oldest", NULL
+};
+
+static const char *const unrouteds[] = {
+	[UNROUTED_ACCEPT] = "accept", [UNROUTED_REJECT] = "reject", NULL
 };
 
 static const char *const switches[] = { "no", "yes", NULL };
@@ -101,6 +106,16 @@ choice_set(enum full *to, const char *text)
 
 	if (i >= 0)
 		*to = (enum full)i;
+	return i >= 0;
+}
+
+static bool
+unrouted_set(enum unrouted *to, const char *text)
+{
+	int i = word_index(unrouteds, text);
+
+	if (i >= 0)
+		*to = (enum unrouted)i;
 	return i >= 0;
 }
 
@@ -159,6 +174,8 @@ value_set(const struct setting *s, struct conf *c, const char *text)
 		return rate_parse(text, to);
 	case CHOICE:
 		return choice_set(to, text);
+	case UNROUTED:
+		return unrouted_set(to, text);
 	case SWITCH:
 		return switch_set(to, text);
 	case MODE:
@@ -191,6 +208,9 @@ value_print(const struct setting *s, const struct conf *c, char *out,
 		break;
 	case CHOICE:
 		snprintf(out, size, "%s", fulls[*(const enum full *)from]);
+		break;
+	case UNROUTED:
+		snprintf(out, size, "%s", unrouteds[*(const enum unrouted *)from]);
 		break;
 	case SWITCH:
 		snprintf(out, size, "%s", switches[*(const bool *)from]);
@@ -230,6 +250,9 @@ value_describe(const struct setting *s, char *out, size_t size)
 		break;
 	case CHOICE:
 		snprintf(out, size, "reject, block or drop-oldest");
+		break;
+	case UNROUTED:
+		snprintf(out, size, "accept or reject");
 		break;
 	case SWITCH:
 		snprintf(out, size, "yes or no");

@@ -14,6 +14,7 @@
  *	max_leased     0 to 10^12       messages
  *	limit_bytes    0 to 1024T
  *	full           reject, block, drop-oldest
+ *	unrouted       accept, reject: what no subscription of a topic wants
  *	rate           as rate_parse(); 0: no limit
  *	dedup          0 to 30d
  *	sync paused create              yes, no
@@ -30,6 +31,7 @@
 #include "fault.h"
 
 enum full { FULL_REJECT, FULL_BLOCK, FULL_DROP_OLDEST };
+enum unrouted { UNROUTED_ACCEPT, UNROUTED_REJECT };
 
 struct conf {
 	int64_t lease, backoff, backoff_max, ttl, keep, dedup;
@@ -37,6 +39,7 @@ struct conf {
 	uint64_t max_size, limit, limit_bytes, max_leased;
 	double rate;                     /* a second; 0: no limit */
 	enum full full;
+	enum unrouted unrouted;
 	bool sync, paused, create;
 	mode_t mode;
 	char group[64];                  /* group name, "" none */

@@ -12,10 +12,12 @@
 #include <xxhash.h>
 
 #include "dir.h"
+#include "fanout.h"
 #include "list.h"
 #include "message.h"
 #include "publish.h"
 #include "room.h"
+#include "topic.h"
 
 #define TARGET_SIZE 4096
 #define KEY_SIZE 1025
@@ -97,7 +99,12 @@ int
 dedup_find(struct queue *q, struct id id, uint64_t seq, struct place *at, struct fault *f)
 {
 	struct seek s = { .id = id };
-	int r = walk_segment_of(q, seq >> SEG_BITS, seek_place, &s, f);
+	int r;
+
+	*at = s.at;
+	if (queue_is_topic(q))
+		return topic_walk(q, READY | LEASED | LATER | BLOCKED, seek_place, &s, f);
+	r = walk_segment_of(q, seq >> SEG_BITS, seek_place, &s, f);
 
 	if (r == 0)
 		r = walk_places(q, LEASED | LATER | BLOCKED, seek_place, &s, f);
@@ -128,6 +135,11 @@ dedup_find_tmp(struct queue *q, struct id id, struct place *at, struct fault *f)
 	int dir = queue_dir(q, "tmp", true);
 	int r = dir < 0 ? -1 : dir_each(dir, seek_tmp, &s);
 
+	if (r == 0 && queue_is_topic(q)) {
+		dir = queue_dir(q, "out", true);
+		r = dir < 0 ? -1 : dir_each(dir, seek_tmp, &s);
+		s.at.where = IN_OUT;
+	}
 	*at = s.at;
 	return r < 0 ? queue_fault(q, f, "tmp") : r;
 }
@@ -288,6 +300,31 @@ finished(struct queue *q, const struct place *tmp, struct fault *f)
 	return r;
 }
 
+/* On its way, as by its putter; out/ is finished by whoever has the lock. */
+static int
+finish_in_topic(struct queue *q, const struct place *tmp, struct fault *f)
+{
+	struct place out = *tmp;
+
+	out.where = IN_OUT;
+	if (tmp->where != IN_OUT && queue_move(q, tmp, &out, f) < 0)
+		return -1;
+	return fanout_finish(q, NULL, f) < 0 ? -1 : 1;
+}
+
+int
+dedup_forget(struct queue *q, struct id id, struct fault *f)
+{
+	struct keys k = { .q = q, .fn = names_it, .id = id };
+	int r = each(&k);
+
+	if (r < 0)
+		return queue_fault(q, f, "dedup");
+	if (r == 1)
+		dedup_drop(q, k.key);
+	return 0;
+}
+
 int
 dedup_finish(struct queue *q, const struct place *tmp, const char *key,
     const struct dedup *d, int64_t now, struct fault *f)
@@ -295,6 +332,8 @@ dedup_finish(struct queue *q, const struct place *tmp, const char *key,
 	struct place goal = publish_goal(&tmp->name, d->seq, now), to;
 	int r = finished(q, tmp, f);
 
+	if (r == 1 && queue_is_topic(q))
+		return finish_in_topic(q, tmp, f);
 	if (r == 1) {
 		room_forget(q);
 		return publish_as(q, tmp, &goal, &to, f);

@@ -34,14 +34,17 @@ int dedup_finish(struct queue *, const struct place *tmp, const char *key,
  * key does. Reads all keys. */
 int dedup_finish_any(struct queue *, const struct place *tmp, int64_t now,
 	struct fault *);
+/* No key names that message any more. Reads all keys. */
+int dedup_forget(struct queue *, struct id, struct fault *);
 /* Forgets what is over; adds how many to *n. Skips all where the meter says
  * that none is due. */
 int dedup_sweep(struct queue *, int64_t now, bool dry, uint64_t *n, struct fault *);
 
 /* Where the message is, if it is ready, leased, blocked or later: by its SEQ,
- * without reading all of new/. 1, 0, -1 */
+ * without reading all of new/. Of a topic, whether it is in some subscription:
+ * that reads all their names. 1, 0, -1 */
 int dedup_find(struct queue *, struct id, uint64_t seq, struct place *, struct fault *);
-/* The same in tmp/: written, and not published yet. */
+/* The same in tmp/ (or out/): written, and not published yet. */
 int dedup_find_tmp(struct queue *, struct id, struct place *, struct fault *);
 
 #endif

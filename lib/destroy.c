@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "destroy.h"
 #include "dir.h"
 #include "list.h"
+#include "topic.h"
 
 #define DEAD_PREFIX ".removed."
 #define RAZE_TRIES 100
@@ -17,8 +19,6 @@
 struct razing {
 	int dir;
 };
-
-static int any_place(const struct place *, void *);
 
 static int
 raze_entry(const char *name, void *arg)
@@ -45,6 +45,12 @@ raze_entry(const char *name, void *arg)
 	return done < 0 && errno != ENOENT ? -1 : 0;
 }
 
+int
+raze(int dir, const char *name)
+{
+	return raze_entry(name, &(struct razing){ dir });
+}
+
 /* A put that began before the rename may have ended after it: it looks whether
  * its queue is still there before it confirms, and this looks whether a message
  * came; so one of the two sees the other. */
@@ -55,30 +61,29 @@ set_aside(struct queue *q, const char *gone, bool force, struct fault *f)
 
 	if (renameat2(dir, q->name, dir, gone, RENAME_NOREPLACE) < 0)
 		return queue_fault(q, f, "cannot be removed");
-	left = force ? 0 : walk_places(q, STATES_ALL & ~DONE, any_place, NULL, f);
+	left = force ? 0 : topic_holds(q, f);
 	if (left != 0 && renameat2(dir, gone, dir, q->name, RENAME_NOREPLACE) < 0)
 		return queue_fault(q, f, "cannot be put back");
 	return left;
 }
 
 static int
-any_place(const struct place *p, void *arg)
+destroy_sub(struct queue *q, bool force, struct fault *f)
 {
-	(void)p;
-	(void)arg;
-	return 1;
+	return topic_unsubscribe(q->store, q->topic->name, strchr(q->name, '/') + 1, force, f);
 }
 
 int
 queue_destroy(struct queue *q, bool force, struct fault *f)
 {
-	struct razing r = { .dir = q->store->fd };
 	char gone[QUEUE_NAME_SIZE + 64];
 	int left;
 
-	if (queue_ready(q, f) < 0 || queue_lock(q, f) < 0)
+	if (q->topic != NULL)
+		return destroy_sub(q, force, f);
+	if ((force ? topic_lock_anyway : topic_lock)(q, f) < 0)
 		return -1;
-	left = force ? 0 : walk_places(q, STATES_ALL & ~DONE, any_place, NULL, f);
+	left = force ? 0 : topic_holds(q, f);
 	if (left == 0) {
 		snprintf(gone, sizeof gone, DEAD_PREFIX "%s.%lld.%d", q->name,
 		    (long long)now_ms(), (int)getpid());
@@ -91,7 +96,7 @@ queue_destroy(struct queue *q, bool force, struct fault *f)
 	queue_unlock(q);
 	if (left < 0)
 		return -1;
-	if (fsync(q->store->fd) < 0 || raze_entry(gone, &r) < 0)
+	if (fsync(q->store->fd) < 0 || raze(q->store->fd, gone) < 0)
 		return queue_fault(q, f, "removed in part; mq-sweep ends it");
 	return 0;
 }

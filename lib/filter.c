@@ -119,6 +119,7 @@ struct parser {
 	const char *s;           /* what is left */
 	const char *at;          /* where it is wrong */
 	const char *wrong;
+	const char *(*refuse)(const char *field);        /* may be NULL */
 	struct term t;
 };
 
@@ -135,7 +136,7 @@ parse_field(struct parser *p)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-	const char *from = p->s;
+	const char *from = p->s, *wrong;
 	size_t n = (*from == '@') + strspn(from + (*from == '@'), letters);
 
 	p->t.field = strndup(from, n);
@@ -143,6 +144,9 @@ parse_field(struct parser *p)
 		return refuse(p, from, no_memory);
 	if (!attr_name_valid(p->t.field + (*from == '@')))
 		return refuse(p, from, "a field's name belongs here");
+	wrong = p->refuse != NULL ? p->refuse(p->t.field) : NULL;
+	if (wrong != NULL)
+		return refuse(p, from, wrong);
 	p->s += n;
 	return true;
 }
@@ -309,7 +313,14 @@ parse_terms(struct parser *p, struct filter *f)
 const char *
 filter_add(struct filter **f, const char *expr, size_t *at)
 {
-	struct parser p = { .s = expr };
+	return filter_add_of(f, expr, NULL, at);
+}
+
+const char *
+filter_add_of(struct filter **f, const char *expr, const char *(*refuse)(const char *),
+    size_t *at)
+{
+	struct parser p = { .s = expr, .refuse = refuse };
 	struct filter *all = *f != NULL ? *f : calloc(1, sizeof *all);
 	size_t before = all != NULL ? all->n : 0;
 

@@ -30,6 +30,10 @@ typedef const char *filter_get(const char *field, size_t *len, void *arg);
  * first. NULL: done. Else what is wrong, *at where in the text, for a caret
  * under it; *f is then as it was. */
 const char *filter_add(struct filter **f, const char *expr, size_t *at);
+/* The same where not every field is known: `refuse` says why one is not, else
+ * NULL. */
+const char *filter_add_of(struct filter **f, const char *expr,
+	const char *(*refuse)(const char *field), size_t *at);
 /* Any of the alternatives; no filter (NULL) fits everything. */
 bool filter_match(const struct filter *f, filter_get *get, void *arg);
 void filter_free(struct filter *);

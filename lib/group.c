@@ -173,6 +173,7 @@ bring_up(struct queue *q, const struct place *next, struct fault *f)
 	char dir[PLACE_DIR_SIZE];
 	int r;
 
+	to.name.fanout = next->name.fanout;      /* until it is over: see fanout.h */
 	settle_announce(q, &to);
 	if (next->name.count == 1)
 		r = queue_move(q, next, &to, f);
@@ -273,10 +274,12 @@ int
 group_join(struct queue *q, const struct place *from, const struct name *as,
     struct place *at, struct fault *f)
 {
-	struct place head = settle_ready(as), wait = head;
+	struct place head = settle_ready(as), wait;
 	char dir[GROUP_DIR];
 	int r;
 
+	head.name.fanout = as->fanout;
+	wait = head;
 	wait.where = IN_GRP;
 	group_dir(as->group, dir);
 	*at = wait;

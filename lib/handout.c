@@ -2,6 +2,7 @@
 #include "handout.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,6 +32,9 @@ struct hand {
 	size_t nheld;
 	uint64_t done;                   /* messages taken */
 	bool regular;                    /* fd never blocks */
+	bool closed;                     /* nobody reads fd any more */
+	uint64_t dropped;                /* of those followed: said so far */
+	int64_t said;                    /* when, by monotonic_ms() */
 	sigset_t awake;                  /* signal mask while we sleep */
 };
 
@@ -63,14 +67,30 @@ signals_catch(sigset_t *awake)
 	sigaction(SIGPIPE, &act, NULL);
 }
 
-/* Until fd is ready, ms are over (-1: never) or a signal came; true: fd is. */
+/* Until fd is ready, ms are over (-1: never) or a signal came; true: fd is. One
+ * that follows also learns here that nobody reads any more. */
 static bool
-doze(const struct hand *h, int fd, short events, int64_t ms)
+doze(struct hand *h, int fd, short events, int64_t ms)
 {
-	struct pollfd p = { .fd = fd, .events = events };
+	struct pollfd p[] = {
+		{ .fd = fd, .events = events },
+		{ .fd = h->how->follow != NULL ? h->how->fd : -1 },
+	};
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
 
-	return ppoll(&p, 1, ms < 0 ? NULL : &ts, &h->awake) > 0;
+	if (ppoll(p, 2, ms < 0 ? NULL : &ts, &h->awake) <= 0)
+		return false;
+	h->closed = p[1].revents != 0;
+	return p[0].revents != 0;
+}
+
+static int64_t
+monotonic_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 /* --- settling ------------------------------------------------------------------- */
@@ -154,6 +174,25 @@ write_out(struct hand *h)
 	return done;
 }
 
+/* What was dropped since it was last said. `late`: not more often than once a second. */
+static void
+say_dropped(struct hand *h, bool late)
+{
+	int64_t now = monotonic_ms();
+	struct totals t;
+	struct fault f;
+
+	if (late && now - h->said < 1000)
+		return;
+	if (queue_totals(h->how->follow, &t, &f) != 1 || t.dropped <= h->dropped)
+		return;
+	fault_set(&f, ST_OK, "%" PRIu64 " dropped: they come faster than they are read here",
+	    t.dropped - h->dropped);
+	h->how->complain(&f);
+	h->dropped = t.dropped;
+	h->said = now;
+}
+
 static int
 flush(struct hand *h, struct fault *f)
 {
@@ -165,6 +204,10 @@ flush(struct hand *h, struct fault *f)
 	error = caught ? EINTR : errno;
 	while (n < h->nends && h->ends[n] <= written)
 		n++;
+	if (h->how->follow != NULL) {
+		say_dropped(h, true);
+		(void)doze(h, -1, 0, 0); /* signals, however fast they come */
+	}
 	if (n == h->nends)
 		return settle_all(h, n, f);
 	r = settle_all(h, n, &ours);
@@ -289,15 +332,6 @@ take_all(struct hand *h, struct fault *f)
 	return r < 0 ? -1 : 0;
 }
 
-static int64_t
-monotonic_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Sleeps until there may be something: true, or false: the time is over. */
 static bool
 wait_more(struct hand *h, int64_t until)
@@ -311,7 +345,7 @@ wait_more(struct hand *h, int64_t until)
 		if (doze(h, sources_fd(&h->sources), POLLIN, end - now) &&
 			sources_woken(&h->sources))
 			return true;
-		if (caught)
+		if (caught || h->closed)
 			return false;
 	}
 	return !last;
@@ -332,6 +366,51 @@ wait_and_take(struct hand *h, struct fault *f)
 	} while (h->done == 0 && wait_more(h, until));
 	sources_leave(&h->sources);
 	return 0;
+}
+
+/* --- following ------------------------------------------------------------------------ */
+
+/* Takes what there is, and writes it. */
+static int
+follow_once(struct hand *h, struct fault *f)
+{
+	struct fault first;
+	int r;
+
+	if (sources_arm(&h->sources, f) < 0)
+		return -1;
+	r = take_all(h, f);
+	first = *f;
+	if (h->nheld > 0 && flush(h, f) < 0 && r == 0)
+		return -1;
+	if (r < 0)
+		*f = first;
+	return r;
+}
+
+static int
+follow(struct hand *h, struct fault *f)
+{
+	struct queue *q = h->how->follow;
+	int r = 0;
+
+	while (r == 0 && !caught && h->done < h->how->count) {
+		uint64_t before = h->done;
+
+		r = follow_once(h, f);
+		say_dropped(h, false);
+		if (r == 0 && queue_gone(q))
+			r = fault_set(f, ST_NOQUEUE, "%s: was removed", queue_name(q));
+		if (r == 0 && h->done == before)
+			(void)wait_more(h, 0);
+		if (r == 0 && h->closed) {
+			errno = EPIPE;
+			fault_errno(f, "standard output");
+			f->status = ST_IO;
+			r = -1;
+		}
+	}
+	return r;
 }
 
 static int
@@ -361,6 +440,8 @@ hand_out(struct hand *h, struct fault *f)
 
 	if (h->how->wait == WAIT_NOT && sources_must(&h->sources, f) < 0)
 		return f->status;
+	if (h->how->follow != NULL)
+		return status_of(h, follow(h, f), f);
 	r = wait_and_take(h, f);
 	first = *f;
 	if (h->nheld > 0 && flush(h, f) < 0 && r == 0)

@@ -21,12 +21,17 @@ struct handout {
 	const struct format *format;     /* NULL: a JSON object a line */
 	char end;                /* after each format: '\n' or '\0' */
 	bool ack;                /* at most once: acked as it is written */
+	/* Goes on, whatever there was, until `count`, a signal, or nobody reads fd; says
+	 * by complain() what full=drop-oldest dropped of this queue meanwhile. NULL:
+	 * ends after the first that came */
+	struct queue *follow;
 	int fd;
 	void (*complain)(const struct fault *);
 };
 
 /* Operands as in sources_init(). Returns the exit status: 1 if there was
- * nothing, 66 if a queue does not exist (and it does not wait), 74 if fd does
+ * nothing, 66 if a queue does not exist (and it does not wait, or the one that it
+ * follows is gone), 74 if fd does
  * not take it; f->text says why, if it is not empty. 128+N: signal N (TERM,
  * INT or HUP) came; nothing unwritten is held, and the caller should end by
  * that signal. SIGPIPE is ignored from the call on. */

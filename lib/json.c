@@ -208,14 +208,52 @@ json_print_queue(const char *queue, struct buffer *out)
 	return print(json_pack("{s:s}", "queue", queue), out);
 }
 
+int
+json_print_subscription(const char *topic, const struct subscription *s, struct buffer *out)
+{
+	json_t *o = json_object(), *filters = json_array();
+	char name[QUEUE_NAME_SIZE];
+	int r = 0;
+
+	for (size_t i = 0; i < s->nfilters; i++)
+		r |= json_array_append_new(filters, text(s->filters[i]));
+	snprintf(name, sizeof name, "%.100s/%.100s", topic, s->name);
+	r |= set_text(o, "queue", name);
+	r |= set_text(o, "topic", topic);
+	r |= set_text(o, "subscription", s->name);
+	r |= set(o, "route", s->pattern != NULL ? text(s->pattern) : json_null());
+	r |= set(o, "filters", filters);
+	r |= set(o, "ephemeral", json_boolean(s->ephemeral));
+	if (r == 0)
+		return print(o, out);
+	json_decref(o);
+	errno = ENOMEM;
+	return -1;
+}
+
 static json_int_t
 seconds(int64_t ms)
 {
 	return ms > 0 ? ms / 1000 : 0;
 }
 
+static int
+set_totals(json_t *o, const struct totals *t, bool topic)
+{
+	int r = 0;
+
+	if (t == NULL)
+		return 0;
+	if (topic) {
+		r |= set(o, "published", json_integer((json_int_t)t->published));
+		r |= set(o, "unrouted", json_integer((json_int_t)t->unrouted));
+	}
+	return r | set(o, "dropped", json_integer((json_int_t)t->dropped));
+}
+
 int
-json_print_counts(const char *queue, const struct counts *c, struct buffer *out)
+json_print_counts(const char *queue, const struct counts *c, const struct totals *t,
+    bool topic, struct buffer *out)
 {
 	json_t *list = json_array(), *o;
 
@@ -233,7 +271,11 @@ json_print_counts(const char *queue, const struct counts *c, struct buffer *out)
 	    "oldest_ready", seconds(c->oldest_ready),
 	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,
 	    "priorities", list);
-	return print(o, out);
+	if (o != NULL && set_totals(o, t, topic) == 0)
+		return print(o, out);
+	json_decref(o);
+	errno = ENOMEM;
+	return -1;
 }
 
 /* --- in ------------------------------------------------------------------------------ */
@@ -430,15 +472,12 @@ check_keys(struct reading *r)
 		"route", "priority", "tries", "version", "put_time", "at", "expires_at",
 		"due", "holder", "reason", "attributes", "attachments", "body", "body64",
 		"delay", "expires", "idempotency_key", NULL };
-	static const char *const not_yet[] = { "route", NULL };
 	const char *name;
 	json_t *value;
 
 	json_object_foreach(r->o, name, value) {
 		if (!listed(known, name))
 			return bad(r, name, "unknown key");
-		if (listed(not_yet, name) && !json_is_null(value))
-			return bad(r, name, "cannot be used yet");
 	}
 	return 0;
 }
@@ -460,11 +499,27 @@ read_key(struct reading *r, const char *name, char **to)
 }
 
 static int
+read_route(struct reading *r)
+{
+	json_t *value = get(r, "route");
+	const char *s = value == NULL ? NULL : plain(value);
+
+	if (value == NULL)
+		return 0;
+	if (s == NULL || !route_put_valid(s))
+		return bad(r, "route", "not words between dots, without spaces, of at most "
+		    "255 bytes");
+	free(r->out->spec.head.route);
+	r->out->spec.head.route = strdup(s);
+	return r->out->spec.head.route == NULL ? fault_errno(r->f, "route") : 0;
+}
+
+static int
 read_object(struct reading *r)
 {
 	struct put_spec *spec = &r->out->spec;
 
-	if (check_keys(r) < 0 || read_key(r, "key", &spec->head.key) < 0 ||
+	if (check_keys(r) < 0 || read_key(r, "key", &spec->head.key) < 0 || read_route(r) < 0 ||
 	    read_key(r, "idempotency_key", &spec->idempotency) < 0 || read_priority(r) < 0 || read_version(r) < 0 ||
 	    read_time(r, "delay", "at", &spec->due) < 0 ||
 	    read_time(r, "expires", "expires_at", &spec->expiry) < 0 ||
@@ -483,6 +538,8 @@ begin(struct json_put *out, const struct put_spec *base)
 	out->spec.head = (struct head){ .version = h->version };
 	out->spec.idempotency = NULL;
 	if (h->key != NULL && (out->spec.head.key = strdup(h->key)) == NULL)
+		return -1;
+	if (h->route != NULL && (out->spec.head.route = strdup(h->route)) == NULL)
 		return -1;
 	for (size_t i = 0; i < h->nattrs; i++)
 		if (head_attr(&out->spec.head, h->attrs[i].name, h->attrs[i].value) < 0)
@@ -543,6 +600,7 @@ json_put_alike(const struct put_spec *a, const struct put_spec *b)
 	const struct head *x = &a->head, *y = &b->head;
 
 	if (a->idempotency != NULL || b->idempotency != NULL || !same(x->key, y->key) ||
+	    !same(x->route, y->route) ||
 	    a->priority != b->priority || a->due != b->due || a->expiry != b->expiry ||
 	    x->version != y->version || x->nattrs != y->nattrs)
 		return false;

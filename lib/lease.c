@@ -120,8 +120,39 @@ cut_last(char *text)
 	return slash + 1;
 }
 
+/* Is what looks like a spool the topic of a subscription of that name? Then its
+ * name is cut off. A spool's own directory has no sub/NAME/tmp. */
+static void
+receipt_topic(struct receipt *r, char *spool, const char *part)
+{
+	char sub[RECEIPT_SIZE + 16], *topic = strrchr(spool, '/');
+
+	strlcpy(r->queue, part, sizeof r->queue);
+	if (topic == NULL || !part_name_valid(topic + 1))
+		return;
+	snprintf(sub, sizeof sub, "%s/sub/%s/tmp", spool, part);
+	if (faccessat(AT_FDCWD, sub, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	snprintf(r->queue, sizeof r->queue, "%.100s/%.100s", topic + 1, part);
+	*topic = '\0';
+}
+
+/* Is SPOOL/QUEUE that one? */
 static bool
-receipt_parse(const char *text, struct receipt *r)
+of_queue(const char *path, const struct queue *q, struct receipt *r)
+{
+	size_t n = strlen(q->store->path);
+
+	if (strncmp(path, q->store->path, n) != 0 || path[n] != '/' ||
+	    strcmp(path + n + 1, q->name) != 0)
+		return false;
+	strlcpy(r->spool, q->store->path, sizeof r->spool);
+	strlcpy(r->queue, q->name, sizeof r->queue);
+	return true;
+}
+
+static bool
+receipt_parse(const char *text, struct receipt *r, const struct lease *like)
 {
 	char copy[RECEIPT_SIZE], *part;
 	uint64_t bucket;
@@ -142,10 +173,12 @@ receipt_parse(const char *text, struct receipt *r)
 	part = cut_last(copy);
 	if (part == NULL || strcmp(part, "cur") != 0)
 		return false;
+	if (like != NULL && of_queue(copy, like->q, r))
+		return true;
 	part = cut_last(copy);
-	if (part == NULL || !queue_name_valid(part))
+	if (part == NULL || !part_name_valid(part))
 		return false;
-	strlcpy(r->queue, part, sizeof r->queue);
+	receipt_topic(r, copy, part);
 	return strlcpy(r->spool, copy[0] == '\0' ? "/" : copy, sizeof r->spool) <
 	    sizeof r->spool;
 }
@@ -185,7 +218,7 @@ lease_by_receipt(const char *text, const struct lease *like, struct fault *f)
 	struct queue *q;
 	struct lease *l;
 
-	if (!receipt_parse(text, &r)) {
+	if (!receipt_parse(text, &r, like)) {
 		fault_set(f, ST_USAGE, "%.200s: not a receipt", text);
 		return NULL;
 	}

@@ -49,6 +49,19 @@ key_valid(const char *s)
 	return s[0] != '\0' && strlen(s) <= 1024 && strchr(s, '\n') == NULL;
 }
 
+bool
+route_put_valid(const char *s)
+{
+	size_t word = 0, n = strlen(s);
+
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)s[i] <= ' ' || s[i] == 0x7f || (s[i] == '.' && word == 0))
+			return false;
+		word = s[i] == '.' ? 0 : word + 1;
+	}
+	return word > 0 && n <= 255;
+}
+
 static size_t
 attr_slot(const struct head *h, const char *name, bool *found)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dir.h"
@@ -160,11 +161,17 @@ meter_make(int dir, uint64_t seq, mode_t mode)
 {
 	struct meter m = { .magic = METER_MAGIC, .boot_seq = seq, .seq = seq,
 		.busy = 1 };
+	struct timespec now;
 	struct stat st;
 	int fd, saved;
 
 	if (fstat(dir, &st) < 0 || boot_id(m.boot) < 0)
 		return -1;
+	clock_gettime(CLOCK_REALTIME, &now);
+	m.made = m.index = m.fan_due = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	for (int p = 0; p < 10; p++)
+		m.fan[p] = m.index;
+	m.topic = faccessat(dir, "sub", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	m.dev = st.st_dev;
 	m.ino = st.st_ino;
 	(void)unlinkat(dir, "meter.new", 0);     /* of one that died here */

@@ -28,7 +28,7 @@ struct meter {
 	_Atomic uint64_t seq;            /* the next SEQ */
 	_Atomic uint32_t busy;           /* a change of more than one step is
 	                                  * under way or was left half-way */
-	_Atomic uint32_t unused;
+	_Atomic uint32_t topic;          /* 1: it has subscriptions, or had */
 	hint ready[10];                  /* lowest segment of each priority that
 	                                  * may hold something */
 	hint deadline;                   /* first bucket in cur/ */
@@ -43,6 +43,18 @@ struct meter {
 	uint64_t recounted;              /* ms since 1970 */
 	_Atomic uint32_t blocked;        /* puts that wait for room, about */
 	uint64_t rate_next;              /* the next token, ns of CLOCK_BOOTTIME */
+	_Atomic uint64_t overflowed;     /* messages that full=drop-oldest dropped */
+	uint64_t made;                   /* when, ns since 1970 */
+	/* of a topic */
+	_Atomic uint64_t published, unrouted;
+	_Atomic uint64_t index;          /* the index file that is true has this number */
+	/* Of a topic: counts up before and after messages of a priority, or delayed
+	 * ones, are linked into subscriptions, whose own meters are left alone. Its
+	 * first value is one that no other meter had. */
+	_Atomic uint64_t fan[10], fan_due;
+	_Atomic uint64_t fan_low[10];    /* the segment it was for, last */
+	/* of a subscription: how far it has heard of these */
+	_Atomic uint64_t fan_seen[10], fan_due_seen;
 };
 
 _Static_assert(sizeof(struct meter) <= METER_SIZE, "meter");

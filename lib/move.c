@@ -272,6 +272,8 @@ move_place(struct lease *l, struct queue *to, struct fault *f)
 	/* its attachments stay where they are; who acks it there must look */
 	if (attach_used(l->q) && attach_use(to, f) < 0)
 		return -1;
+	if (queue_is_topic(to))          /* as a publish does it */
+		return move_copied(l, to, f);
 	if (l->place.name.group != 0)
 		return move_grouped(l, to, f);
 	r = room_limited(l->q) || room_limited(to) ? move_counted(l, to, f) :

@@ -35,6 +35,9 @@ place_dir(const struct place *p, char out[static PLACE_DIR_SIZE])
 		segment_print(name_segment(&p->name), seg);
 		snprintf(out, PLACE_DIR_SIZE, "grp/%016" PRIx64 "/%s", p->name.group, seg);
 		break;
+	case IN_OUT:
+		strcpy(out, "out");
+		break;
 	case GONE:
 		out[0] = '\0';
 		break;
@@ -56,7 +59,7 @@ place_fits(const struct place *p)
 	if ((p->where == IN_GRP && n->group == 0) || (n->joins && p->where != IN_LATER &&
 	    p->where != IN_TMP))
 		return false;
-	return n->seq != SEQ_NONE || p->where == IN_TMP;
+	return n->seq != SEQ_NONE || p->where == IN_TMP || p->where == IN_OUT;
 }
 
 /* --- held names ----------------------------------------------------------
@@ -66,7 +69,7 @@ place_fits(const struct place *p)
  *	end    E[NEXT]+GOAL+NAME
  *
  *	SOURCE = letter [bucket] . first . count . deliveries . untried . due
- *	         [F] [j] [k copied]
+ *	         [F] [j] [k copied]        (F: its name has an f)
  *	GOAL   = letter [bucket]
  *	NEXT   = SEQ . first
  *	NAME   = the held name at its goal, but for a split with the t and h of
@@ -206,7 +209,7 @@ get_source(const char **s, struct held *h)
 	    !get_part(s, UINT32_MAX, &count) || !get_part(s, UINT32_MAX, &deliveries) ||
 	    !get_part(s, UINT32_MAX, &untried) || !get_part(s, INT64_MAX, &due))
 		return false;
-	n->fanout = get_letter(s, 'F');   /* `f' would be a digit */
+	n->fanout = get_letter(s, 'F');
 	n->joins = get_letter(s, 'j');
 	if (get_letter(s, 'k') && (!get_hex(s, &copied) || copied == 0 || copied > UINT32_MAX))
 		return false;

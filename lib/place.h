@@ -13,7 +13,7 @@
 
 enum where { /* the letter stands in held names */
 	IN_TMP = 't', IN_NEW = 'n', IN_CUR = 'c', IN_LATER = 'l', IN_DLQ = 'd',
-	IN_DONE = 'o', IN_GRP = 'g', GONE = 'x',
+	IN_DONE = 'o', IN_GRP = 'g', IN_OUT = 'u', GONE = 'x',
 };
 
 struct place {

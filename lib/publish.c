@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 #include "publish.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "group.h"
 #include "ready.h"
 #include "timed.h"
+
+int
+publish_say(struct fault *f, const char *what)
+{
+	size_t n = strlen(f->text);
+
+	snprintf(f->text + n, sizeof f->text - n, " (%s)", what);
+	return -1;
+}
 
 struct place
 publish_goal(const struct name *n, uint64_t seq, int64_t now)

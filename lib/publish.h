@@ -6,6 +6,11 @@
 
 #include "queue.h"
 
+enum published { AGAIN = 0, PUBLISHED = 1, FULL = 2, REPEATED = 3 };
+
+/* The fault's text gets what became of the messages. -1 */
+int publish_say(struct fault *, const char *what);
+
 /* Where a message of that name goes, with that SEQ: new/, or later/. */
 struct place publish_goal(const struct name *, uint64_t seq, int64_t now);
 /* 1 it is there, 0 it is not in tmp/ any more, -1 */

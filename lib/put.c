@@ -17,6 +17,7 @@
 #include "attach.h"
 #include "dedup.h"
 #include "dir.h"
+#include "fanout.h"
 #include "group.h"
 #include "message.h"
 #include "publish.h"
@@ -26,6 +27,7 @@
 #include "sequence.h"
 #include "settle.h"
 #include "timed.h"
+#include "topicput.h"
 
 struct put {
 	struct queue *q;
@@ -35,6 +37,8 @@ struct put {
 	uint32_t *ends;
 	uint32_t count, ends_room;
 	uint32_t part;                   /* the first so many are being put */
+	bool unrouted;                   /* no subscription wanted them */
+	struct queue *full;              /* the subscription that is full, or NULL */
 };
 
 struct put *
@@ -56,6 +60,7 @@ put_end(struct put *p)
 {
 	if (p == NULL)
 		return;
+	queue_close(p->full);
 	free(p->body);
 	free(p->ends);
 	free(p);
@@ -123,16 +128,6 @@ put_add(struct put *p, const void *body, size_t len, struct fault *f)
 
 /* --- publishing ---------------------------------------------------------------- */
 
-/* fault's text gets what became of the messages. -1 */
-static int
-say(struct fault *f, const char *what)
-{
-	size_t n = strlen(f->text);
-
-	snprintf(f->text + n, sizeof f->text - n, " (%s)", what);
-	return -1;
-}
-
 static int
 write_file(int fd, const char *head, size_t head_len, const char *body, size_t len)
 {
@@ -194,7 +189,7 @@ withdraw(struct put *p, const struct place *at, struct fault *f)
 	struct fault ignored;
 
 	/* nor the first of a new group alone, without the rest of its file */
-	return say(f, p->spec->idempotency == NULL && at->name.count == p->part &&
+	return publish_say(f, p->spec->idempotency == NULL && at->name.count == p->part &&
 	    settle_carry(p->q, at, &gone, &ignored) == 1 ? "not stored" : "may be stored");
 }
 
@@ -224,8 +219,6 @@ still_there(struct put *p, const struct place *at, struct fault *f)
 }
 
 /* --- under the lock: groups, limits, idempotency keys ------------------------------ */
-
-enum published { AGAIN = 0, PUBLISHED = 1, FULL = 2, REPEATED = 3 };
 
 /* REPEATED and *first, AGAIN: the key is new; -1 */
 static int
@@ -329,10 +322,43 @@ flush_first(struct put *p, struct id id, struct fault *f)
 	r = fsync(fd);
 	if (r < 0) {
 		queue_fault(p->q, f, "fsync");
-		say(f, "may be stored");
+		publish_say(f, "may be stored");
 	}
 	close(fd);
 	return r;
+}
+
+/* The same in a topic, where the flush comes first. */
+static int
+publish_topic(struct put *p, const struct head *h, const struct place *tmp, int fd,
+    struct id *first, int64_t now, struct fault *f)
+{
+	struct topic_put t = { .topic = p->q, .head = h, .tmp = *tmp, .fd = fd,
+		.bytes = p->ends[p->part - 1], .sync = synced(p),
+		.key = has_key(p) ? p->spec->idempotency : NULL, .expiry = window(p, now),
+		.first = *first };
+	int r = topic_put(&t, f);
+
+	*first = t.first;
+	p->unrouted |= t.unrouted;
+	if (t.full != NULL) {
+		queue_close(p->full);
+		p->full = t.full;
+	}
+	if (r == PUBLISHED)
+		atomic_fetch_add(&p->q->meter->put, p->part);
+	return r;
+}
+
+/* A topic that was a queue just now: nobody would take it there. AGAIN, or it is
+ * taken already. */
+static int
+withdraw_from_topic(struct put *p, const struct place *at, struct fault *f)
+{
+	struct place gone = { .where = GONE, .name = at->name };
+	int r = settle_carry(p->q, at, &gone, f);
+
+	return r < 0 ? -1 : r == 1 ? AGAIN : PUBLISHED;
 }
 
 /* PUBLISHED (and flushed), AGAIN: the sweep took the file in tmp/ for a dead
@@ -347,7 +373,12 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 
 	fd = write_tmp(p, h, &tmp, f);
 	if (fd < 0)
-		return say(f, "not stored");
+		return publish_say(f, "not stored");
+	if (queue_is_topic(p->q)) {
+		r = publish_topic(p, h, &tmp, fd, first, now, f);
+		close(fd);
+		return r;
+	}
 	if (n->group != 0 || has_key(p) || room_limited(p->q)) {
 		r = publish_locked(p, &tmp, &to, first, now, f);
 	} else {
@@ -364,9 +395,11 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 		bool stays = queue_unlink(p->q, &tmp, &ignored) != 1;
 
 		if (r < 0)
-			say(f, stays ? "may be stored" : "not stored");
+			publish_say(f, stays ? "may be stored" : "not stored");
 	}
 	close(fd);
+	if (r == PUBLISHED && queue_is_topic(p->q))
+		r = withdraw_from_topic(p, &to, f);
 	if (r == REPEATED && flush_first(p, *first, f) < 0)
 		r = -1;
 	return r;
@@ -396,7 +429,7 @@ publish_head(struct put *p, struct head *head, bool fixed, struct put_done *done
 	}
 	errno = EAGAIN;
 	queue_fault(p->q, f, "tmp");
-	return say(f, "not stored");
+	return publish_say(f, "not stored");
 }
 
 /* With files of its own beside it, under its id. */
@@ -409,11 +442,11 @@ publish_attached(struct put *p, struct put_done *done, struct fault *f)
 
 	head.id = id_new(now_ms());
 	if (attach_store(p->q, p->spec, head.id, &names, &lock, f) < 0)
-		return say(f, "not stored");
+		return publish_say(f, "not stored");
 	head.attachments = names;
 	head.nattachments = p->spec->nattach;
 	r = publish_head(p, &head, true, done, f);
-	if (r == FULL || r == REPEATED)
+	if (r == FULL || r == REPEATED || p->unrouted)
 		attach_undo(p->q, head.id);
 	attach_names_free(names, p->spec->nattach);
 	close(lock);
@@ -429,7 +462,7 @@ publish_shared(struct put *p, struct put_done *done, struct fault *f)
 	int r;
 
 	if (attach_share(p->q, &head, f) < 0)
-		return say(f, "not stored");
+		return publish_say(f, "not stored");
 	head.attachments = reallocarray(NULL, head.nattachments, sizeof *head.attachments);
 	if (head.attachments == NULL)
 		return fault_errno(f, "put");
@@ -454,13 +487,28 @@ publish_part(struct put *p, struct put_done *done, struct fault *f)
 
 /* --- waiting for room ---------------------------------------------------------------------- */
 
+/* Where there was no room: the queue, or a subscription. */
+static struct queue *
+full_one(const struct put *p)
+{
+	return p->full != NULL ? p->full : p->q;
+}
+
+static bool
+room_for_it(const struct put *p)
+{
+	return room_ever(full_one(p), p->part, p->ends[p->part - 1]);
+}
+
 static int
 full(struct put *p, struct fault *f)
 {
-	if (!room_ever(p->q, p->part, p->ends[p->part - 1]))
+	const char *name = full_one(p)->name;
+
+	if (!room_for_it(p))
 		return fault_set(f, ST_DATA, "%s: more than the queue may ever hold "
-		    "(not stored)", p->q->name);
-	return fault_set(f, ST_TRYAGAIN, "%s: the queue is full (not stored)", p->q->name);
+		    "(not stored)", name);
+	return fault_set(f, ST_TRYAGAIN, "%s: the queue is full (not stored)", name);
 }
 
 static int64_t
@@ -468,7 +516,7 @@ patience(const struct put *p)
 {
 	if (p->spec->wait != WAIT_CONF)
 		return p->spec->wait;
-	return p->q->conf.full == FULL_BLOCK ? WAIT_ENDLESS : 0;
+	return full_one(p)->conf.full == FULL_BLOCK ? WAIT_ENDLESS : 0;
 }
 
 static int64_t
@@ -487,7 +535,7 @@ choose_part(struct put *p)
 	uint64_t limit = p->q->conf.limit, held = p->q->meter->held;
 
 	p->part = p->count;
-	if (p->spec->batch || limit == 0)
+	if (p->spec->batch || limit == 0 || queue_is_topic(p->q))
 		return;
 	if (held >= limit)
 		p->part = 1;
@@ -502,7 +550,12 @@ try_parts(struct put *p, struct put_done *done, struct fault *f)
 	int r;
 
 	choose_part(p);
+	p->q->stuck = false;
 	r = publish_part(p, done, f);
+	if (r == FULL && p->q->stuck) {  /* what was to be dropped was not there yet */
+		fanout_help(p->q);
+		r = publish_part(p, done, f);
+	}
 	while (r == FULL && p->part > 1 && !p->spec->batch) {
 		p->part /= 2;
 		r = publish_part(p, done, f);
@@ -510,11 +563,12 @@ try_parts(struct put *p, struct put_done *done, struct fault *f)
 	return r;
 }
 
+/* In the line of that one, as long as it is the one that is full. */
 static int
-wait_for_room(struct put *p, struct put_done *done, int64_t most, struct fault *f)
+wait_at(struct put *p, struct queue *at, struct put_done *done, int64_t until,
+    struct fault *f)
 {
-	int64_t until = most == WAIT_ENDLESS ? INT64_MAX : clock_ms() + most;
-	struct room_wait *w = room_wait_begin(p->q, f);
+	struct room_wait *w = room_wait_begin(at, f);
 	int r = w == NULL ? -1 : FULL;
 
 	while (r == FULL) {
@@ -525,11 +579,26 @@ wait_for_room(struct put *p, struct put_done *done, int64_t most, struct fault *
 				try_parts(p, done, f);
 		if (r != FULL)
 			break;
-		if (left <= 0 || !room_ever(p->q, p->part, p->ends[p->part - 1]))
+		if (left <= 0 || !room_for_it(p) || strcmp(full_one(p)->name, at->name) != 0)
 			break;
 		room_wait_sleep(w, left < INT32_MAX ? (int)left : INT32_MAX);
 	}
 	room_wait_end(w);
+	return r;
+}
+
+static int
+wait_for_room(struct put *p, struct put_done *done, int64_t most, struct fault *f)
+{
+	int64_t until = most == WAIT_ENDLESS ? INT64_MAX : clock_ms() + most;
+	int r;
+
+	do {
+		struct queue *at = queue_ref(full_one(p));
+
+		r = wait_at(p, at, done, until, f);
+		queue_close(at);
+	} while (r == FULL && until > clock_ms() && room_for_it(p) && patience(p) != 0);
 	return r;
 }
 
@@ -560,11 +629,14 @@ put_commit(struct put *p, struct put_done *done, struct fault *f)
 		p->len = 0;
 		return -1;
 	}
-	most = patience(p);
+	p->unrouted = false;
+	queue_close(p->full);
+	p->full = NULL;
 	choose_part(p);
 	/* others wait already: after them */
-	r = most != 0 && room_limited(p->q) && atomic_load(&p->q->meter->blocked) > 0 ?
-	    FULL : try_parts(p, done, f);
+	r = patience(p) != 0 && room_limited(p->q) && !queue_is_topic(p->q) &&
+	    atomic_load(&p->q->meter->blocked) > 0 ? FULL : try_parts(p, done, f);
+	most = r == FULL ? patience(p) : 0;
 	if (r == FULL && most != 0)
 		r = wait_for_room(p, done, most, f);
 	if (r == FULL)
@@ -576,6 +648,7 @@ put_commit(struct put *p, struct put_done *done, struct fault *f)
 	}
 	done->repeat = r == REPEATED;
 	done->count = done->repeat ? 0 : p->part;
+	done->unrouted = p->unrouted;
 	shift(p);
 	return 0;
 }

@@ -13,6 +13,8 @@
 #include "dir.h"
 #include "hold.h"
 #include "sequence.h"
+#include "subs.h"
+#include "topic.h"
 
 #define CONF_MAX 65536
 
@@ -354,11 +356,19 @@ queue_lock(struct queue *q, struct fault *f)
 	return 0;
 }
 
+struct meter *
+queue_counter(const struct queue *q)
+{
+	return q->topic != NULL ? q->topic->meter : q->meter;
+}
+
 int
 queue_ready(struct queue *q, struct fault *f)
 {
 	bool first = !q->used;
 
+	if (q->topic != NULL && queue_ready(q->topic, f) < 0)
+		return -1;
 	q->used = true;
 	if (q->meter != NULL && (first || meter_current(q)))
 		return 0;
@@ -390,7 +400,7 @@ conf_look(int dir, const char *path)
 	return seen;
 }
 
-static bool
+bool
 conf_same(const struct conf_seen *a, const struct conf_seen *b)
 {
 	return a->there == b->there && a->ino == b->ino && a->size == b->size &&
@@ -421,7 +431,7 @@ conf_reload(struct queue *q, struct fault *f)
 	snprintf(shown, sizeof shown, "%s/.conf", q->store->path);
 	if (q->seen[0].there && conf_load(&c, q->store->fd, ".conf", shown, f) < 0)
 		return -1;
-	snprintf(shown, sizeof shown, "%s/%s/conf", q->store->path, q->name);
+	snprintf(shown, sizeof shown, "%s/%s/conf", q->store->path, q->path);
 	if (q->seen[1].there && conf_load(&c, q->fd, "conf", shown, f) < 0)
 		return -1;
 	q->conf = c;
@@ -515,11 +525,14 @@ queue_connect(struct queue *q, enum queue_how how, struct fault *f)
 	bool fresh = false;
 
 	if (q->store->fd >= 0)
-		q->fd = dir_open(q->store->fd, q->name);
+		q->fd = dir_open(q->store->fd, q->path);
 	else
 		errno = ENOENT;
 	if (q->fd < 0 && errno != ENOENT)
 		return queue_fault(q, f, "cannot be opened");
+	if (q->fd < 0 && q->topic != NULL)
+		return fault_set(f, ST_NOQUEUE, "%s: no such subscription (make it with "
+		    "mq-sub add)", q->name);
 	if (q->fd < 0) {
 		if (how == QUEUE_MUST)
 			return fault_set(f, ST_NOQUEUE, "%s: no such queue", q->name);
@@ -532,28 +545,87 @@ queue_connect(struct queue *q, enum queue_how how, struct fault *f)
 	return fresh ? queue_lay_out(q, f) : 0;
 }
 
-struct queue *
-queue_open(struct store *s, const char *name, enum queue_how how, struct fault *f)
+void
+queue_path(const char *name, char out[static QUEUE_PATH_SIZE])
 {
-	struct queue *q;
+	const char *slash = strchr(name, '/');
 
-	if (!queue_name_valid(name)) {
-		fault_set(f, ST_USAGE, "%.120s: not a queue's name (letters, digits and "
-		    "_.-, at most 100, no . or - first)", name);
-		return NULL;
-	}
-	q = calloc(1, sizeof *q);
+	if (slash == NULL)
+		strlcpy(out, name, QUEUE_PATH_SIZE);
+	else
+		snprintf(out, QUEUE_PATH_SIZE, "%.*s/sub/%s", (int)(slash - name), name,
+		    slash + 1);
+}
+
+struct queue *
+queue_new(struct store *s, const char *name, struct fault *f)
+{
+	struct queue *q = calloc(1, sizeof *q);
+
 	if (q == NULL) {
 		fault_errno(f, "%s", name);
 		return NULL;
 	}
 	q->store = s;
 	q->refs = 1;
-	q->fd = q->lock_fd = q->single_fd = -1;
+	q->fd = q->lock_fd = q->single_fd = q->tail_fd = -1;
 	for (int i = 0; i < DIR_CACHE; i++)
 		q->dirs[i].fd = -1;
 	strlcpy(q->name, name, sizeof q->name);
-	if (queue_connect(q, how, f) < 0) {
+	queue_path(name, q->path);
+	return q;
+}
+
+/* The topic of TOPIC/SUB. */
+static int
+open_topic(struct queue *q, struct fault *f)
+{
+	char name[QUEUE_NAME_SIZE], *slash;
+
+	strlcpy(name, q->name, sizeof name);
+	slash = strchr(name, '/');
+	if (slash == NULL)
+		return 0;
+	*slash = '\0';
+	q->topic = queue_open(q->store, name, QUEUE_MUST, f);
+	q->own_topic = true;
+	if (q->topic == NULL && f->status == ST_NOQUEUE)
+		return fault_set(f, ST_NOQUEUE, "%s: no such topic", name);
+	return q->topic == NULL ? -1 : 0;
+}
+
+struct queue *
+queue_open(struct store *s, const char *name, enum queue_how how, struct fault *f)
+{
+	struct queue *q;
+
+	if (!queue_name_valid(name)) {
+		fault_set(f, ST_USAGE, "%.210s: not a queue's name (letters, digits and "
+		    "_.-, at most 100, no . or - first; or TOPIC/SUB)", name);
+		return NULL;
+	}
+	q = queue_new(s, name, f);
+	if (q == NULL)
+		return NULL;
+	if (open_topic(q, f) < 0 || queue_connect(q, how, f) < 0) {
+		queue_close(q);
+		return NULL;
+	}
+	return q;
+}
+
+struct queue *
+queue_open_sub(struct queue *topic, const char *sub, struct fault *f)
+{
+	char name[2 * QUEUE_NAME_SIZE];
+	struct queue *q;
+
+	snprintf(name, sizeof name, "%s/%s", topic->name, sub);
+	q = queue_new(topic->store, name, f);
+	if (q == NULL)
+		return NULL;
+	q->topic = topic;
+	if (queue_connect(q, QUEUE_MUST, f) < 0) {
 		queue_close(q);
 		return NULL;
 	}
@@ -565,6 +637,10 @@ queue_close(struct queue *q)
 {
 	if (q == NULL || --q->refs > 0)
 		return;
+	if (q->tail_fd >= 0) {
+		topic_tail_end(q);
+		close(q->tail_fd);
+	}
 	for (int i = 0; i < DIR_CACHE; i++)
 		if (q->dirs[i].fd >= 0)
 			close(q->dirs[i].fd);
@@ -577,6 +653,9 @@ queue_close(struct queue *q)
 	meter_unmap(q->meter);
 	free(q->ready.order);
 	free(q->ready.names);
+	subs_free(q->subs);
+	if (q->own_topic)
+		queue_close(q->topic);
 	if (q->own_store)
 		store_close(q->store);
 	free(q);
@@ -607,6 +686,6 @@ queue_gone(struct queue *q)
 	struct stat a, b;
 
 	return fstat(q->fd, &a) < 0 ||
-	    fstatat(q->store->fd, q->name, &b, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fstatat(q->store->fd, q->path, &b, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    a.st_ino != b.st_ino || a.st_dev != b.st_dev;
 }

@@ -38,6 +38,7 @@ struct ready_list {                      /* candidates of the last scan */
 	uint64_t segment;
 	bool valid;
 	uint64_t seen_back[PRIORITIES];
+	uint64_t seen_fan[PRIORITIES];   /* of its topic */
 	uint64_t seen_hint[PRIORITIES];
 };
 
@@ -50,9 +51,17 @@ struct store {
 /* Is that a queue, or cannot it be told (its tools say why)? */
 bool store_has(struct store *, const char *name);
 
+#define QUEUE_PATH_SIZE (QUEUE_NAME_SIZE + 16)
+
 struct queue {
 	struct store *store;
 	char name[QUEUE_NAME_SIZE];
+	char path[QUEUE_PATH_SIZE];      /* below the spool: TOPIC/sub/SUB */
+	struct queue *topic;             /* of a subscription */
+	bool own_topic;                  /* closes the topic with it */
+	struct subs *subs;               /* of a topic, as read last; subs.h */
+	int tail_fd;                     /* -1; of an ephemeral one, its life */
+	bool stuck;                      /* met a message whose fan-out goes on */
 	int fd;
 	int lock_fd;                     /* -1: not opened yet */
 	int single_fd;                   /* -1, or the lock of queue_single() */
@@ -73,6 +82,15 @@ struct queue {
 };
 
 struct queue *queue_ref(struct queue *);
+/* Where the queue of that name lies below the spool. */
+void queue_path(const char *name, char out[static QUEUE_PATH_SIZE]);
+/* A queue object for that name whose directory is not open yet; NULL */
+struct queue *queue_new(struct store *, const char *name, struct fault *);
+/* Opens a subscription of a topic that is open, and outlives it. */
+struct queue *queue_open_sub(struct queue *topic, const char *sub, struct fault *);
+/* The meter that gives out the queue's SEQ: a subscription's are its topic's. */
+struct meter *queue_counter(const struct queue *);
+bool conf_same(const struct conf_seen *, const struct conf_seen *);
 
 /* The descriptor of a directory below the queue, from a small cache. `make`:
  * makes it if it is not there. -1 with errno. Do not close it. */
@@ -110,6 +128,9 @@ int conf_load(struct conf *, int dir, const char *path, const char *shown,
 	struct fault *);
 /* The number of a group by name or digits; -1 with errno. */
 int group_number(const char *name, gid_t *);
+
+/* queue_configure() without a word to its topic: of one that is being made. */
+int queue_write_conf(struct queue *, char *const *assignments, size_t n, struct fault *);
 
 /* Makes a directory a queue: its inner directories, lock and meter. */
 int queue_lay_out(struct queue *, struct fault *);

@@ -130,6 +130,12 @@ ready_announce(struct queue *q, const struct place *p, bool back)
 		atomic_fetch_add(&q->meter->back[priority], 1);
 }
 
+static uint64_t
+heard(const struct queue *q, int priority)
+{
+	return atomic_load(&q->topic->meter->fan[priority]);
+}
+
 /* Has anything come that goes before the candidates? */
 static bool
 list_fits(struct queue *q)
@@ -140,9 +146,31 @@ list_fits(struct queue *q)
 	    atomic_load(&q->meter->back[l->priority]) != l->seen_back[l->priority])
 		return false;
 	for (int p = 0; p < l->priority; p++)
-		if (atomic_load(&q->meter->ready[p]) != l->seen_hint[p])
+		if (atomic_load(&q->meter->ready[p]) != l->seen_hint[p] ||
+		    (q->topic != NULL && heard(q, p) != l->seen_fan[p]))
 			return false;
 	return true;
+}
+
+/* A publish leaves the hints of its subscriptions alone: whoever looks in one sees
+ * from the topic's counts that something came, and lowers the hint first. */
+static void
+hear_topic(struct queue *q)
+{
+	struct meter *t = q->topic->meter, *m = q->meter;
+
+	for (int p = 0; p < PRIORITIES; p++) {
+		uint64_t n = heard(q, p), low = atomic_load(&t->fan_low[p]);
+
+		q->ready.seen_fan[p] = n;
+		if (n == atomic_load(&m->fan_seen[p]))
+			continue;
+		/* what it was told of since it was empty is not known */
+		if (hint_value(atomic_load(&m->ready[p])) >= HINT_NONE)
+			low = 0;
+		hint_lower(&m->ready[p], low);
+		atomic_store(&m->fan_seen[p], n);
+	}
 }
 
 static void
@@ -151,6 +179,8 @@ list_begin(struct queue *q)
 	struct ready_list *l = &q->ready;
 
 	l->valid = false;
+	if (q->topic != NULL)
+		hear_topic(q);
 	for (int p = 0; p < PRIORITIES; p++) {
 		l->seen_back[p] = atomic_load(&q->meter->back[p]);
 		l->seen_hint[p] = atomic_load(&q->meter->ready[p]);
@@ -178,7 +208,7 @@ add_candidate(const char *text, void *arg)
 static bool
 drop_segment(struct queue *q, uint64_t seg, const char *path)
 {
-	return seg < atomic_load(&q->meter->seq) >> SEG_BITS &&
+	return seg < atomic_load(&queue_counter(q)->seq) >> SEG_BITS &&
 	    unlinkat(q->fd, path, AT_REMOVEDIR) == 0;
 }
 

@@ -185,7 +185,7 @@ watch(struct room_wait *w, const char *sub, uint32_t mask)
 {
 	char path[5000];
 
-	snprintf(path, sizeof path, "%s/%s/%s", w->q->store->path, w->q->name, sub);
+	snprintf(path, sizeof path, "%s/%s/%s", w->q->store->path, w->q->path, sub);
 	return inotify_add_watch(w->fd, path, mask | IN_DONT_FOLLOW);
 }
 

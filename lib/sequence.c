@@ -119,6 +119,43 @@ see_group(const char *text, void *arg)
 	return see_dir(b->q, path, see_group_segment, &in);
 }
 
+struct above_subs {
+	struct queue *topic;
+	struct highest *h;
+};
+
+static int
+see_sub(const char *name, void *arg)
+{
+	struct above_subs *a = arg;
+	struct queue sub = { .store = a->topic->store, .fd = -1 };
+	struct fault f;
+	uint64_t seq;
+	int fd, r;
+
+	if (!part_name_valid(name))
+		return 0;
+	fd = dir_open(a->topic->fd, "sub");
+	sub.fd = fd < 0 ? -1 : dir_open(fd, name);
+	if (fd >= 0)
+		close(fd);
+	if (sub.fd < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+	snprintf(sub.name, sizeof sub.name, "%.100s/%.100s", a->topic->name, name);
+	r = sequence_above(&sub, &seq, &f);
+	close(sub.fd);
+	if (r == 0 && seq > a->h->seq)
+		a->h->seq = seq;
+	return r;
+}
+
+/* A topic's SEQ are those of its subscriptions too. */
+static int
+see_subs(struct queue *q, struct highest *h)
+{
+	return see_dir(q, "sub", see_sub, &(struct above_subs){ q, h });
+}
+
 int
 sequence_above(struct queue *q, uint64_t *seq, struct fault *f)
 {
@@ -141,8 +178,11 @@ sequence_above(struct queue *q, uint64_t *seq, struct fault *f)
 	}
 	if (see_dir(q, "grp", see_group, &(struct buckets){ q, "grp", &h }) < 0)
 		return queue_fault(q, f, "grp");
-	if (see_dir(q, "hold", see_name, &h) < 0 || see_dir(q, "tmp", see_name, &h) < 0)
+	if (see_dir(q, "hold", see_name, &h) < 0 || see_dir(q, "tmp", see_name, &h) < 0 ||
+	    see_dir(q, "out", see_name, &h) < 0)
 		return queue_fault(q, f, "hold");
+	if (see_subs(q, &h) < 0)
+		return queue_fault(q, f, "sub");
 	*seq = h.seq;
 	return 0;
 }
@@ -150,5 +190,5 @@ sequence_above(struct queue *q, uint64_t *seq, struct fault *f)
 uint64_t
 sequence_next(struct queue *q, uint32_t count)
 {
-	return atomic_fetch_add(&q->meter->seq, count);
+	return atomic_fetch_add(&queue_counter(q)->seq, count);
 }

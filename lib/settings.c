@@ -13,6 +13,7 @@
 #include "buffer.h"
 #include "dir.h"
 #include "queue.h"
+#include "topic.h"
 #include "units.h"
 
 #define CONF_MAX 65536
@@ -212,7 +213,9 @@ give_access(const char *name, void *arg)
 	if ((a->group && fchown(fd, (uid_t)-1, a->gid) < 0) ||
 	    fchmod(fd, is_dir ? dir_mode(a->q->conf.mode) : a->q->conf.mode) < 0)
 		r = -1;
-	if (r == 0 && is_dir && a->depth > 0) {
+	/* subscriptions have settings of their own */
+	if (r == 0 && is_dir && a->depth > 0 &&
+	    (a->dir != a->q->fd || strcmp(name, "sub") != 0)) {
 		struct access in = *a;
 
 		in.dir = fd;
@@ -239,7 +242,7 @@ apply_access(struct queue *q, struct fault *f)
 }
 
 int
-queue_configure(struct queue *q, char *const *assignments, size_t n, struct fault *f)
+queue_write_conf(struct queue *q, char *const *assignments, size_t n, struct fault *f)
 {
 	bool access = false;
 	int r;
@@ -255,5 +258,34 @@ queue_configure(struct queue *q, char *const *assignments, size_t n, struct faul
 	else if (queue_conf(q, f) == NULL || (access && apply_access(q, f) < 0))
 		r = -1;
 	queue_unlock(q);
+	return r;
+}
+
+/* Under the topic's lock, which knows some of its settings. */
+static int
+configure_sub(struct queue *q, char *const *assignments, size_t n, struct fault *f)
+{
+	const char *sub = strchr(q->name, '/') + 1;
+
+	if (subs_change(q->topic, f) < 0)
+		return -1;
+	if (queue_write_conf(q, assignments, n, f) < 0) {
+		(void)subs_changed(q->topic, sub, &(struct fault){ 0 });
+		return -1;
+	}
+	return subs_changed(q->topic, sub, f);
+}
+
+int
+queue_configure(struct queue *q, char *const *assignments, size_t n, struct fault *f)
+{
+	int r;
+
+	if (q->topic == NULL)
+		return queue_write_conf(q, assignments, n, f);
+	if (validate(assignments, n, f) < 0 || topic_lock(q->topic, f) < 0)
+		return -1;
+	r = configure_sub(q, assignments, n, f);
+	queue_unlock(q->topic);
 	return r;
 }

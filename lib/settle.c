@@ -2,6 +2,7 @@
 #include "settle.h"
 
 #include "attach.h"
+#include "fanout.h"
 #include "group.h"
 #include "ready.h"
 #include "room.h"
@@ -21,7 +22,7 @@ settle_ready(const struct name *n)
 	struct place p = { .where = IN_NEW, .name = *n };
 
 	without_lease(&p.name);
-	p.name.joins = false;
+	p.name.joins = p.name.fanout = false;
 	return p;
 }
 
@@ -140,6 +141,8 @@ settle_carry(struct queue *q, const struct place *from, const struct place *to,
 	size_t n = 0;
 	int r;
 
+	if (fanout_blocks(q, &from->name))
+		return 0;
 	if (ends && attach_used(q))
 		names = attach_of(q, from, &n);
 	r = carry_any(q, from, to, f);

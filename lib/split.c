@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "fanout.h"
 #include "group.h"
 #include "hold.h"
 #include "message.h"
@@ -268,6 +269,8 @@ hold_split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
 	uint64_t bytes = 0;
 	int r;
 
+	if (fanout_blocks(q, &from->name))
+		return 0;
 	part.name.first = lo;
 	part.name.count = hi - lo;
 	if (room_counts(from->where) != room_counts(to->where))

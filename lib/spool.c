@@ -278,18 +278,35 @@ store_path(const struct store *s)
 
 /* --- names ------------------------------------------------------------------- */
 
-bool
-queue_name_valid(const char *s)
+/* A name, or a half of TOPIC/SUB: its length, 0 if it is none. */
+static size_t
+part_length(const char *s)
 {
 	size_t n = 0;
 
 	if (!isascii((unsigned char)s[0]) || (!isalnum((unsigned char)s[0]) && s[0] != '_'))
-		return false;
-	for (; s[n] != '\0'; n++)
+		return 0;
+	for (; s[n] != '\0' && s[n] != '/'; n++)
 		if (!isascii((unsigned char)s[n]) || (!isalnum((unsigned char)s[n]) &&
 		    strchr("_.-", s[n]) == NULL))
-			return false;
-	return n <= 100;
+			return 0;
+	return n <= 100 ? n : 0;
+}
+
+bool
+part_name_valid(const char *s)
+{
+	size_t n = part_length(s);
+
+	return n > 0 && s[n] == '\0';
+}
+
+bool
+queue_name_valid(const char *s)
+{
+	size_t n = part_length(s);
+
+	return n > 0 && (s[n] == '\0' || part_name_valid(s + n + 1));
 }
 
 bool
@@ -316,7 +333,7 @@ collect(const char *name, void *arg)
 {
 	struct names *l = arg;
 
-	if (!queue_name_valid(name))
+	if (!part_name_valid(name))
 		return 0;
 	if (l->n == l->room) {
 		size_t room = l->room ? l->room * 2 : 64;
@@ -341,14 +358,54 @@ by_name(const void *a, const void *b)
 bool
 store_has(struct store *s, const char *name)
 {
-	int fd = dir_open(s->fd, name);
-	bool is = fd >= 0 && (faccessat(fd, "tmp", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-	    faccessat(fd, "new", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
-	int saved = errno;
+	char path[QUEUE_PATH_SIZE];
+	bool is;
+	int fd, saved;
 
+	queue_path(name, path);
+	fd = dir_open(s->fd, path);
+	is = fd >= 0 && (faccessat(fd, "tmp", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    faccessat(fd, "new", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	saved = errno;
 	if (fd >= 0)
 		close(fd);
 	return is || (saved != ENOENT && saved != ENOTDIR && saved != ELOOP);
+}
+
+/* Sorted; -1 with errno. */
+static int
+list_names(int fd, struct names *l)
+{
+	if (dir_each(fd, collect, l) < 0)
+		return -1;
+	if (l->n > 1)
+		qsort(l->name, l->n, sizeof *l->name, by_name);
+	return 0;
+}
+
+/* The subscriptions of a queue, if it is a topic, right after it. */
+static int
+each_sub(struct store *s, const char *topic, int (*fn)(const char *, void *), void *arg,
+    struct fault *f)
+{
+	char path[2 * QUEUE_NAME_SIZE], name[2 * QUEUE_NAME_SIZE];
+	struct names l = { 0 };
+	int fd, r = 0;
+
+	snprintf(path, sizeof path, "%s/sub", topic);
+	fd = dir_open(s->fd, path);
+	if (fd < 0)              /* no topic; or its own tools say why */
+		return 0;
+	if (list_names(fd, &l) < 0)
+		r = fault_errno(f, "%s/%s", s->path, path);
+	close(fd);
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		snprintf(name, sizeof name, "%s/%s", topic, l.name[i]);
+		if (store_has(s, name))
+			r = fn(name, arg);
+	}
+	free(l.name);
+	return r;
 }
 
 int
@@ -360,15 +417,16 @@ store_each(struct store *s, int (*fn)(const char *name, void *), void *arg,
 
 	if (s->fd < 0)
 		return 0;
-	if (dir_each(s->fd, collect, &l) < 0) {
+	if (list_names(s->fd, &l) < 0) {
 		free(l.name);
 		return fault_errno(f, "%s", s->path);
 	}
-	if (l.n > 1)
-		qsort(l.name, l.n, sizeof *l.name, by_name);
 	for (size_t i = 0; i < l.n && r == 0; i++) {
-		if (store_has(s, l.name[i]))
-			r = fn(l.name[i], arg);
+		if (!store_has(s, l.name[i]))
+			continue;
+		r = fn(l.name[i], arg);
+		if (r == 0)
+			r = each_sub(s, l.name[i], fn, arg, f);
 	}
 	free(l.name);
 	return r;

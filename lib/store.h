@@ -46,7 +46,8 @@ struct store *store_open(const char *dir, bool make, struct fault *);
 void store_close(struct store *);
 const char *store_path(const struct store *);   /* absolute, no final slash */
 
-/* Calls fn with the name of each queue, sorted; stops when fn returns != 0. */
+/* Calls fn with the name of each queue, sorted, each topic's subscriptions (as
+ * TOPIC/SUB) right after it; stops when fn returns != 0. */
 int store_each(struct store *, int (*fn)(const char *name, void *), void *,
 	struct fault *);
 
@@ -57,7 +58,8 @@ int store_tidy(struct store *, struct fault *);
 int store_verify(struct store *, void (*say)(const char *line, void *), void *,
 	struct fault *);
 
-bool queue_name_valid(const char *);
+bool queue_name_valid(const char *);     /* NAME or TOPIC/SUB */
+bool part_name_valid(const char *);      /* NAME alone */
 
 /* --- a queue ------------------------------------------------------------- */
 
@@ -98,6 +100,38 @@ int queue_single(struct queue *, struct fault *);
 /* Splits QUEUE:ID; false if it is not of that form. */
 bool operand_id(const char *operand, char queue[static QUEUE_NAME_SIZE], struct id *);
 
+/* --- topics ----------------------------------------------------------------- */
+
+/* What a subscription wants. pattern NULL: any route; nfilters 0: any message. */
+struct subscription {
+	const char *name;                /* SUB alone */
+	const char *pattern;             /* -r */
+	char *const *filters;            /* -F, alternatives */
+	size_t nfilters;
+	bool ephemeral;                  /* of mq-sub tail: gone with its process */
+};
+
+/* Makes the topic (if new) and the subscription, with these settings. 1 made; 0
+ * the very same was there already (same pattern, filters; the settings are then
+ * applied, if given). 75: the queue holds messages, or the subscription is there
+ * with another pattern or filter; 64: a bad name, pattern, filter or setting:
+ * nothing is written. */
+int topic_subscribe(struct store *, const char *topic, const struct subscription *,
+	char *const *assignments, size_t n, struct fault *);
+/* 66: no such; 75: it still has messages, and not `force`. */
+int topic_unsubscribe(struct store *, const char *topic, const char *sub, bool force,
+	struct fault *);
+bool queue_is_topic(struct queue *);
+/* Each subscription, sorted by name; stops when fn returns != 0 and returns
+ * that. What it points to is valid during the callback only. */
+int topic_each(struct queue *topic, int (*fn)(const struct subscription *, void *),
+	void *, struct fault *);
+/* An ephemeral subscription held by this process until the queue is closed
+ * (limit 10000, full=drop-oldest unless the assignments say else). A later
+ * publish or sweep removes what a killed one left. */
+struct queue *topic_tail(struct store *, const char *topic, const struct subscription *,
+	char *const *assignments, size_t n, struct fault *);
+
 /* --- messages ------------------------------------------------------------ */
 
 struct attr {
@@ -119,6 +153,8 @@ struct head {
 bool attr_name_valid(const char *);
 bool attr_value_valid(const char *);
 bool key_valid(const char *);            /* also of idempotency keys */
+/* Words of printable characters but spaces, between dots; 255 bytes at most. */
+bool route_put_valid(const char *);
 /* Sets or replaces; takes copies. -1 with errno ENOMEM. */
 int head_attr(struct head *, const char *name, const char *value);
 const char *head_attr_get(const struct head *, const char *name);
@@ -160,6 +196,8 @@ struct put_done {
 	struct id first;                 /* the others follow */
 	uint32_t count;                  /* how many were put */
 	bool repeat;                     /* nothing: `first` was put before */
+	bool unrouted;                   /* to a topic: no subscription wanted it, so
+	                                  * it is stored nowhere */
 };
 
 /* Publishes what was added and flushes it once. In a queue with a limit it may
@@ -321,6 +359,14 @@ struct counts {
 /* Counts what is on disk; a lease that ran out counts as ready. */
 int queue_count(struct queue *, struct counts *, struct fault *);
 
+/* What its meter has counted since that was made: it is a cache, and anew after each
+ * boot. 1, or 0: it may not be read. */
+struct totals {
+	uint64_t published, unrouted;    /* messages; of a topic */
+	uint64_t dropped;                /* by full=drop-oldest */
+};
+int queue_totals(struct queue *, struct totals *, struct fault *);
+
 /* --- sweeping --------------------------------------------------------------- */
 
 struct swept {
@@ -333,11 +379,13 @@ enum sweep_how {
 	SWEEP_TIMED,                     /* only leases and due times, by the hints */
 };
 
-/* Does what mq-sweep(1) says. `next` (may be NULL) is when there will be
+/* Does what mq-sweep(1) says; of a topic in its subscriptions too. `next` (may be
+ * NULL) is when there will be
  * something to do again, 0: not known of. */
 int queue_sweep(struct queue *, enum sweep_how, struct swept *, int64_t *next,
 	struct fault *);
-/* Calls say with a line for each breach of an invariant; returns how many. */
+/* Calls say with a line for each breach of an invariant; returns how many. Of a
+ * topic in its subscriptions too. */
 int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
 	struct fault *);
 

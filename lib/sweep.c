@@ -3,6 +3,7 @@
  * sweep: makes a queue whole again and tidy. No promise depends on it running
  * soon: a take does what matters by itself. */
 #include <bsd/stdlib.h>
+#include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,12 +16,14 @@
 #include "attach.h"
 #include "dedup.h"
 #include "dir.h"
+#include "fanout.h"
 #include "hold.h"
 #include "line.h"
 #include "list.h"
 #include "room.h"
 #include "settle.h"
 #include "timed.h"
+#include "topic.h"
 
 struct sweep {
 	struct queue *q;
@@ -96,6 +99,8 @@ count_held(const char *name, void *arg)
 static int
 sweep_locked(struct sweep *s)
 {
+	/* what would have been renamed over the old one, under the lock */
+	static const char *const fresh[] = { "conf.new", "index.new", "meter.new" };
 	int r = 0;
 
 	if (s->dry) {                    /* under no lock: that would recover */
@@ -105,6 +110,8 @@ sweep_locked(struct sweep *s)
 	}
 	if (queue_lock(s->q, s->f) < 0)
 		return -1;
+	for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++)
+		s->n->stale += unlinkat(s->q->fd, fresh[i], 0) == 0;
 	r = hold_recover(s->q, &s->n->recovered, s->f);
 	if (r == 0)
 		r = each_in(s, "tmp", sweep_tmp);
@@ -182,7 +189,7 @@ static int
 sweep_segment(const char *name, void *arg)
 {
 	struct sweep *s = arg;
-	uint64_t seg, now = atomic_load(&s->q->meter->seq) >> SEG_BITS;
+	uint64_t seg, now = atomic_load(&queue_counter(s->q)->seq) >> SEG_BITS;
 
 	if (!segment_parse(name, &seg))
 		return 0;
@@ -314,6 +321,59 @@ sweep_why(struct sweep *s)
 	return r;
 }
 
+/* --- a topic -------------------------------------------------------------------------------------- */
+
+static int
+count_out(const char *name, void *arg)
+{
+	struct sweep *s = arg;
+	struct name n;
+	int fd;
+
+	if (!name_parse(name, &n))
+		return 0;
+	fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	s->n->recovered += flock(fd, LOCK_EX | LOCK_NB) == 0;
+	close(fd);
+	return 0;
+}
+
+static int
+count_dead(const struct subscription *sub, void *arg)
+{
+	struct sweep *s = arg;
+	struct sub one = { .ephemeral = true };
+
+	strlcpy(one.name, sub->name, sizeof one.name);
+	s->n->stale += sub->ephemeral && !sub_alive(s->q, &one);
+	return 0;
+}
+
+/* Ends publishes that were cut short, removes what died in sub/. */
+static int
+sweep_topic(struct sweep *s)
+{
+	struct queue *q = s->q;
+	int r;
+
+	if (s->dry)
+		return each_in(s, "out", count_out) < 0 ||
+		    topic_each(q, count_dead, s, s->f) < 0 ||
+		    topic_tidy(q, true, &s->n->stale, s->f) < 0 ? -1 : 0;
+	if (queue_lock(q, s->f) < 0)
+		return -1;
+	r = fanout_finish(q, &s->n->recovered, s->f);
+	if (r == 0)
+		r = topic_tidy(q, false, &s->n->stale, s->f);
+	if (r == 0)
+		r = topic_reap(q, &s->n->stale, s->f);
+	queue_unlock(q);
+	topic_raze(q);
+	return r;
+}
+
 /* --- all of it ----------------------------------------------------------------------------------- */
 
 static int
@@ -321,7 +381,7 @@ sweep_all(struct sweep *s)
 {
 	uint64_t buried = atomic_load(&s->q->meter->buried);
 
-	if (sweep_locked(s) < 0)
+	if (sweep_locked(s) < 0 || (queue_is_topic(s->q) && sweep_topic(s) < 0))
 		return -1;
 	if (s->dry && walk_places(s->q, LEASED | LATER, count_timed, s, s->f) < 0)
 		return -1;
@@ -338,20 +398,60 @@ sweep_all(struct sweep *s)
 	return 0;
 }
 
-int
-queue_sweep(struct queue *q, enum sweep_how how, struct swept *n, int64_t *next,
+static int
+sweep_one(struct queue *q, enum sweep_how how, struct swept *n, int64_t *next,
     struct fault *f)
 {
 	struct sweep s = { .q = q, .dry = how == SWEEP_DRY, .now = now_ms(), .n = n,
 		.dir = -1, .f = f };
+	int64_t mine;
 	int r;
 
-	memset(n, 0, sizeof *n);
 	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0)
 		return -1;
 	r = how == SWEEP_TIMED ?
 	    timed_run(q, s.now, false, &n->returned, &n->released, f) : sweep_all(&s);
-	if (r == 0 && next != NULL)
-		*next = timed_next(q);
+	mine = timed_next(q);
+	if (r == 0 && mine != 0 && (*next == 0 || mine < *next))
+		*next = mine;
 	return r;
+}
+
+struct sweep_subs {
+	struct queue *topic;
+	enum sweep_how how;
+	struct swept *n;
+	int64_t *next;
+	struct fault *f;
+};
+
+static int
+sweep_sub(const struct subscription *sub, void *arg)
+{
+	struct sweep_subs *s = arg;
+	struct queue *q = queue_open_sub(s->topic, sub->name, s->f);
+	int r;
+
+	if (q == NULL)
+		return s->f->status == ST_NOQUEUE ? 0 : -1;
+	r = sweep_one(q, s->how, s->n, s->next, s->f);
+	queue_close(q);
+	return r;
+}
+
+int
+queue_sweep(struct queue *q, enum sweep_how how, struct swept *n, int64_t *next,
+    struct fault *f)
+{
+	int64_t first = 0;
+	struct sweep_subs s = { q, how, n, &first, f };
+
+	memset(n, 0, sizeof *n);
+	if (sweep_one(q, how, n, &first, f) < 0)
+		return -1;
+	if (queue_is_topic(q) && topic_each(q, sweep_sub, &s, f) < 0)
+		return -1;
+	if (next != NULL)
+		*next = first;
+	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fanout.h"
 #include "group.h"
 #include "hold.h"
 #include "lease.h"
@@ -99,6 +100,7 @@ leased(const struct place *from, int64_t now, int64_t lease)
 	struct place to = { .where = IN_CUR, .name = from->name };
 
 	to.bucket = bucket_up(now, lease);
+	to.name.fanout = false;
 	to.name.deliveries++;
 	to.name.lease = to.bucket;
 	to.name.pid = (uint32_t)getpid();
@@ -163,6 +165,8 @@ static int
 take_next(struct queue *q, bool full, const struct take_spec *spec, int64_t now,
     struct lease **out, struct fault *f)
 {
+	uint64_t stuck = SEQ_NONE;       /* the first that cannot be taken yet */
+
 	for (uint64_t tries = 0; tries < 1000000; tries++) {
 		struct place from;
 		int r = ready_next(q, false, &from, f);
@@ -171,9 +175,14 @@ take_next(struct queue *q, bool full, const struct take_spec *spec, int64_t now,
 			r = ready_next(q, true, &from, f);
 		if (r != 1)
 			return r;
+		q->stuck = false;
 		r = take_one(q, &from, spec, now, out, f);
 		if (r != 0)
 			return r;
+		if (q->stuck && stuck == from.name.seq)
+			return 0;        /* and there is no other */
+		if (q->stuck && stuck == SEQ_NONE)
+			stuck = from.name.seq;
 	}
 	return fault_set(f, ST_IO, "%s: nothing can be taken; see mq-sweep --verify", q->name);
 }
@@ -230,6 +239,13 @@ take_limited(struct queue *q, const struct take_spec *spec, int64_t now,
 	return r;
 }
 
+static int
+a_topic(const struct queue *q, struct fault *f)
+{
+	return fault_set(f, ST_USAGE, "%s: is a topic: take from one of its subscriptions, "
+	    "%s/NAME (mq-sub ls)", q->name, q->name);
+}
+
 int
 queue_take(struct queue *q, const struct take_spec *spec, struct lease **out,
     struct fault *f)
@@ -241,8 +257,15 @@ queue_take(struct queue *q, const struct take_spec *spec, struct lease **out,
 		return -1;
 	if (c->paused)
 		return 0;
-	return limit_set(q) ? take_limited(q, spec, now, out, f) :
-	    take_free(q, spec, now, out, f);
+	for (int tries = 0; tries < 16; tries++) {
+		int r = limit_set(q) ? take_limited(q, spec, now, out, f) :
+		    take_free(q, spec, now, out, f);
+
+		if (r != 0 || !q->stuck)
+			return r == 0 && queue_is_topic(q) ? a_topic(q, f) : r;
+		fanout_help(q);          /* one is there, almost: wait for its publisher */
+	}
+	return 0;
 }
 
 /* --- one message by its id ------------------------------------------------------- */

@@ -127,6 +127,10 @@ run_name(const char *text, void *arg)
 	    settle_due(r->q, &p, r->f);
 	if (done == 1)
 		r->moved += p.name.count;
+	if (done == 0 && p.name.fanout) {        /* its fan-out goes on */
+		r->stays = true;
+		run_later_than(r, r->now);
+	}
 	return done < 0 ? -1 : 0;
 }
 
@@ -166,7 +170,12 @@ run_dir(struct queue *q, enum where where, int64_t now, bool full, uint64_t *mov
 	hint *h = where == IN_CUR ? &q->meter->deadline : &q->meter->due;
 	uint64_t raw = atomic_load(h);
 	struct run r = { .q = q, .where = where, .now = now, .next = HINT_NONE, .f = f };
+	uint64_t heard = 0;
 
+	if (q->topic != NULL && where == IN_LATER) {     /* as in ready.c */
+		heard = atomic_load(&q->topic->meter->fan_due);
+		full |= heard != atomic_load(&q->meter->fan_due_seen);
+	}
 	if (!full && hint_value(raw) > (uint64_t)now)
 		return 0;
 	if (timed_buckets(q, where == IN_CUR ? "cur" : "later", run_bucket, &r, f) < 0)
@@ -174,6 +183,8 @@ run_dir(struct queue *q, enum where where, int64_t now, bool full, uint64_t *mov
 	hint_raise(h, raw, (uint64_t)r.next);
 	if ((uint64_t)r.next < hint_value(raw))
 		hint_lower(h, (uint64_t)r.next);
+	if (heard != 0)
+		atomic_store(&q->meter->fan_due_seen, heard);
 	if (moved != NULL)
 		*moved += r.moved;
 	return 0;

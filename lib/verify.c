@@ -17,6 +17,7 @@
 #include "group.h"
 #include "list.h"
 #include "message.h"
+#include "subs.h"
 
 struct verify {
 	struct queue *q;
@@ -64,7 +65,8 @@ top_entry(const char *name, void *arg)
 {
 	static const char *const known[] = { "tmp", "new", "cur", "later", "dlq", "why",
 		"done", "grp", "lock", "hold", "sub", "out", "dedup", "obj", "conf",
-		"meter", "wait", "room", "single", "spare", NULL };
+		"meter", "wait", "room", "single", "spare", "index", "index.new",
+		"match", "tail", NULL };
 
 	if (!one_of(name, known))
 		say(arg, "%s: stray entry", name);
@@ -146,7 +148,10 @@ message_entry(const char *name, void *arg)
 		say(v, "%s/%s: should stand in %s", v->path, name, dir);
 		return 0;
 	}
-	if (name_order(&p.name) + p.name.count > atomic_load(&v->q->meter->seq))
+	if (p.name.fanout && (v->q->topic == NULL || p.where == IN_CUR ||
+	    p.where == IN_DLQ || p.where == IN_DONE))
+		say(v, "%s/%s: bears an f there", v->path, name);
+	if (name_order(&p.name) + p.name.count > atomic_load(&queue_counter(v->q)->seq))
 		say(v, "%s/%s: above the meter's next SEQ", v->path, name);
 	check_file(v, &p, name);
 	return note_place(v, &p);
@@ -266,6 +271,64 @@ tmp_entry(const char *name, void *arg)
 		say(v, "tmp/%s: left by a dead writer", name);
 	close(fd);
 	return 0;
+}
+
+/* Published, and not yet in all subscriptions. */
+static int
+out_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	struct name n;
+	int dir = queue_dir(v->q, "out", false), fd;
+
+	if (!name_parse(name, &n)) {
+		say(v, "out/%s: stray entry", name);
+		return 0;
+	}
+	fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		say(v, "out/%s: a publish left half-way", name);
+	close(fd);
+	return 0;
+}
+
+static int
+sub_entry(const char *name, void *arg)
+{
+	struct verify *v = arg;
+	char full[2 * QUEUE_NAME_SIZE];
+
+	snprintf(full, sizeof full, "%.100s/%.100s", v->q->name, name);
+	if (!part_name_valid(name) || !store_has(v->q->store, full))
+		say(v, "sub/%s: stray entry", name);
+	return 0;
+}
+
+/* The index is a cache: what it says must be so, if it counts as true. */
+static int
+verify_topic(struct verify *v)
+{
+	struct subs *index = NULL, *disk = NULL;
+	int r = 0;
+
+	if (!queue_is_topic(v->q))
+		return 0;
+	if (verify_dir(v, "out", out_entry) < 0 || verify_dir(v, "sub", sub_entry) < 0 ||
+	    queue_lock(v->q, v->f) < 0)
+		return -1;
+	if (subs_indexed(v->q, &index)) {
+		r = subs_read(v->q, &disk, v->f);
+		if (r == 0 && !subs_equal(index, disk))
+			say(v, "index: does not say what is in sub/");
+		subs_free(index);
+		if (r == 0)
+			subs_free(disk);
+	}
+	queue_unlock(v->q);
+	return r;
 }
 
 static int
@@ -423,7 +486,7 @@ spool_entry(const char *name, void *arg)
 	char line[512];
 
 	if (one_of(name, known) || strncmp(name, ".removed.", 9) == 0 ||
-	    (queue_name_valid(name) &&
+	    (part_name_valid(name) &&
 	    (store_has(v->s, name) || empty_dir(v->s->fd, name))))
 		return 0;
 	snprintf(line, sizeof line, "%s: stray entry", name);
@@ -443,6 +506,39 @@ store_verify(struct store *s, void (*say_line)(const char *, void *), void *arg,
 	return v.breaches;
 }
 
+struct verifying {
+	struct queue *topic;
+	void (*say)(const char *, void *);
+	void *arg;
+	int breaches;
+	struct fault *f;
+};
+
+static int
+verify_sub(const struct subscription *s, void *arg)
+{
+	struct verifying *v = arg;
+	struct queue *q = queue_open_sub(v->topic, s->name, v->f);
+	int n;
+
+	if (q == NULL)
+		return v->f->status == ST_NOQUEUE ? 0 : -1;
+	n = queue_verify(q, v->say, v->arg, v->f);
+	queue_close(q);
+	if (n > 0)
+		v->breaches += n;
+	return n < 0 ? -1 : 0;
+}
+
+static int
+verify_subs(struct queue *topic, void (*say_line)(const char *, void *), void *arg,
+    struct fault *f)
+{
+	struct verifying v = { topic, say_line, arg, 0, f };
+
+	return topic_each(topic, verify_sub, &v, f) < 0 ? -1 : v.breaches;
+}
+
 int
 queue_verify(struct queue *q, void (*say_line)(const char *, void *), void *arg,
     struct fault *f)
@@ -453,6 +549,8 @@ queue_verify(struct queue *q, void (*say_line)(const char *, void *), void *arg,
 	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0)
 		return -1;
 	r = verify_names(&v);
+	if (r == 0)
+		r = verify_topic(&v);
 	if (v.n > 1)
 		qsort(v.seen, v.n, sizeof *v.seen, by_message);
 	for (size_t i = 1; r == 0 && i < v.n; i++)
@@ -461,5 +559,9 @@ queue_verify(struct queue *q, void (*say_line)(const char *, void *), void *arg,
 		r = check_groups(&v);
 	free(v.groups);
 	free(v.seen);
+	if (r == 0 && queue_is_topic(q)) {
+		r = verify_subs(q, say_line, arg, f);
+		v.breaches += r > 0 ? r : 0;
+	}
 	return r < 0 ? -1 : v.breaches;
 }

@@ -95,7 +95,7 @@ watch(struct waiter *w, struct spot *s, const char *sub, uint32_t mask)
 
 	if (w->fd < 0 || s->nwd == WATCHES)
 		return;                  /* the clock will do */
-	snprintf(path, sizeof path, "%s/%s/%s", s->store->path, s->name, sub);
+	snprintf(path, sizeof path, "%s/%s/%s", s->store->path, s->q->path, sub);
 	wd = watch_path(w, path, mask);
 	if (wd >= 0)
 		s->wd[s->nwd++] = wd;
@@ -116,7 +116,8 @@ watch_segment(const char *name, void *arg)
 
 	if (segment_parse(name, &seg)) {
 		snprintf(sub, sizeof sub, "%s/%s", v->parent, name);
-		watch(v->w, v->s, sub, IN_MOVED_TO | IN_ONLYDIR);
+		/* a publish links its messages in */
+		watch(v->w, v->s, sub, IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
 	}
 	return 0;
 }
@@ -193,15 +194,24 @@ spot_close(struct waiter *w, struct spot *s)
 	s->q = NULL;
 }
 
-/* Watches the spool for the queue to come. */
+/* Watches the spool, or the topic, for the queue to come. */
 static void
 watch_spool(struct waiter *w, struct spot *s)
 {
+	char path[5000];
+	const char *slash = strchr(s->name, '/');
 	int wd;
 
 	if (w->fd < 0 || s->nwd > 0)
 		return;
 	wd = watch_path(w, s->store->path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+	if (wd >= 0)
+		s->wd[s->nwd++] = wd;
+	if (slash == NULL)
+		return;
+	snprintf(path, sizeof path, "%s/%.*s/sub", s->store->path,
+	    (int)(slash - s->name), s->name);
+	wd = watch_path(w, path, IN_MOVED_TO | IN_ONLYDIR);
 	if (wd >= 0)
 		s->wd[s->nwd++] = wd;
 }
@@ -285,7 +295,7 @@ spot_settle(struct waiter *w, struct spot *s, struct fault *f)
 		}
 		if (w->fd < 0)
 			return 0;
-		snprintf(path, sizeof path, "%s/%s/wait/%s", s->store->path, s->name, before);
+		snprintf(path, sizeof path, "%s/%s/wait/%s", s->store->path, s->q->path, before);
 		s->before = watch_path(w, path, IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF);
 		if (s->before < 0 && errno != ENOENT)
 			return 0;

@@ -62,8 +62,9 @@ ready() { mq-stat -o ready q; }
 	run -65 mq-put -q -J q <<<'not json'
 }
 
-@test "mq-put -J: what comes later is 65, unless it is null" {
-	run -65 mq-put -q -J q <<<'{"body":"a","route":"r"}'
+@test "mq-put -J: a route is words between dots, else 65" {
+	run -65 mq-put -q -J q <<<'{"body":"a","route":"r..s"}'
+	run -0 mq-put -q -J q <<<'{"body":"a","route":"r.s"}'
 	run -0 mq-put -q -J q <<<'{"body":"a","key":null,"route":null,"idempotency_key":null}'
 }
 

@@ -75,3 +75,12 @@ EX=$ROOT/share/examples
 	assert_lines 4
 	assert_equal "$(mq-stat -o ready,later r)" $'1\t3'
 }
+
+@test "examples: fan-out gives each subscription its own" {
+	run -0 "$EX/fan-out.sh"
+	assert_output $'mail: 3\nsearch: 3\nmanager: 2'
+	run -0 "$EX/fan-out.sh" again
+	assert_line 'manager: 2'
+	run -0 mq-stat -o published again
+	assert_output 3
+}

@@ -147,7 +147,8 @@ in_bad(void)
 		{ "{\"body\":\"\",\"attributes\":{\"a\":\"x\\u0000\"}}", "attributes: a:" },
 		{ "{\"body\":\"\",\"attributes\":{\"a\":\"x\\n\"}}", "attributes: a:" },
 		{ "{\"body\":\"\",\"key\":\"\"}", "key:" },
-		{ "{\"body\":\"\",\"route\":\"k\"}", "route: cannot be used yet" },
+		{ "{\"body\":\"\",\"route\":\"a..b\"}", "route: not words between dots, without "
+		    "spaces, of at most 255 bytes" },
 		{ "{\"body\":\"\",\"idempotency_key\":\"\"}", "idempotency_key:" },
 		{ "{\"body\":\"\xff\"}", "byte" }, { "{\"body\":\"\\ud800\"}", "byte" },
 	};
