@@ -62,8 +62,8 @@ kept() {
 taken() {
 	mq-take --ack -n 9 "t/$1" >"taken.$1" 2>"taken.err" || [ $? = 1 ] ||
 		bad "take: $(cat taken.err)"
-	while mq-take --ack -n 9 "t/$1" >more 2>"taken.err"; do
-		cat more >>"taken.$1"
+	while mq-take --ack -n 9 "t/$1" >taken.more 2>"taken.err"; do
+		cat taken.more >>"taken.$1"
 	done
 }
 # A put that says `not stored`, or fails without a word on it, stored nothing.

@@ -20,6 +20,7 @@ export PATH MQ_SPOOL D
 bad() {
 	echo "topics: $*; kept $D" >&2
 	touch "$D/stop"
+	# shellcheck disable=SC2046 # a word each
 	kill -9 $(jobs -p) 2>/dev/null
 	exit 1
 }
