@@ -97,6 +97,16 @@ ends() {
 	run -73 mq-sub add -s /proc/spool t one
 }
 
+@test "mq-sub: damaged settings are 78, and the line is named" {
+	mq-sub add t one
+	echo lease=x >"$MQ_SPOOL/t/conf"
+	for verb in 'add t two' 'rm t one' 'ls t' 'tail t'; do
+		# shellcheck disable=SC2086 # words
+		run -78 mq-sub $verb
+		assert_match 'line 1: lease=x'
+	done
+}
+
 # --- rm ---
 
 @test "mq-sub rm: an empty subscription, and no more comes" {
