@@ -13,6 +13,7 @@
 #include "std.h"
 #include "store.h"
 #include "table.h"
+#include "units.h"
 
 static const struct opt_use uses[] = {
 	{ 'J', "a JSON object a line, with all there is to tell" },
@@ -79,22 +80,19 @@ struct args {
 static int
 set_fields(struct args *a)
 {
-	const char *s = a->o.arg;
+	const char *list = a->o.arg, *word;
+	size_t len, i;
 	char why[100];
 
-	for (size_t len; a->n == 0 || s[-1] == ','; s += len + 1) {
-		size_t i = 0;
-
-		len = strcspn(s, ",");
-		while (i < NFIELDS && (strncmp(fields[i].name, s, len) != 0 ||
-		    fields[i].name[len] != '\0'))
+	for (a->n = 0; word_next(&list, &word, &len); a->n++) {
+		for (i = 0; i < NFIELDS && !word_is(word, len, fields[i].name);)
 			i++;
-		if (i == NFIELDS || len == 0 || a->n == SHOWN_MAX) {
-			snprintf(why, sizeof why, "unknown field %.*s",
-			    len < 40 ? (int)len : 40, s);
+		if (i == NFIELDS || a->n == SHOWN_MAX) {
+			snprintf(why, sizeof why, "no such field: %.*s",
+			    len < 40 ? (int)len : 40, word);
 			return opt_bad(&a->o, why);
 		}
-		a->shown[a->n++] = (enum what)i;
+		a->shown[a->n] = (enum what)i;
 	}
 	return 0;
 }
@@ -107,7 +105,6 @@ set(struct args *a, int id)
 		a->json = true;
 		break;
 	case 'o':
-		a->n = 0;
 		return set_fields(a);
 	case 's':
 		a->spool = a->o.arg;

@@ -168,7 +168,7 @@ in_line() { (($(find "$MQ_SPOOL/$1/wait" -type f 2>/dev/null | wc -l) >= $2)); }
 	mq-take -x 0.5 q >receipt
 	mq-put -q -m again q
 	background mq-take -w q -- sh -c 'b=$(cat); echo "$b $MQ_TRIES" >>out; [ "$b$MQ_TRIES" != again1 ]'
-	for want in 'due 1' 'lease 2' 'again 1' 'again 2'; do wait_for -t 5 has_line out "$want"; done
+	for want in 'due 1' 'lease 2' 'again 1' 'again 2'; do wait_for has_line out "$want"; done
 }
 
 @test "wait: a later message that is nearer moves the timer" {

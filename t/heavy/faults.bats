@@ -185,6 +185,15 @@ fills_up() {
 	run -77 as 1001 2001 mq-put -s /root/spool -m a q
 }
 
+@test "permission: another user gets 77 for a topic" {
+	mq-sub add t one
+	for c in 'mq-sub add t two' 'mq-sub rm t one' 'mq-sub ls t' 'mq-sub tail t' 'mq-put -m a t'; do
+		# shellcheck disable=SC2086 # words
+		run as 1001 2001 $c
+		assert_equal "$c: $status" "$c: 77"
+	done
+}
+
 @test "permission: a file of another user in a queue of one's own is 77" {
 	install -d -o 1001 "$MQ_SPOOL"
 	as 1001 2001 mq-put -q -m a q
