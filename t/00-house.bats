@@ -80,6 +80,8 @@ parses() { # SHELL ARG ... TOOL
 	[[ $(wc -l <tour) -ge 12 ]]
 	run -0 timeout 60 bash -eu tour </dev/null
 	assert_match 'resize cat.jpg'
-	run -0 mq-stat -o dead jobs
-	assert_output 0
+	# the five that failed, and the one put off, if that was quick; on a slow
+	# machine their tries may be over
+	run -0 mq-ls --state ready,later,dead jobs
+	((${#lines[@]} == 5 || ${#lines[@]} == 6))
 }
