@@ -55,8 +55,8 @@ static const struct {
 struct shown {                   /* a row */
 	const char *name;
 	struct counts counts;
-	struct totals totals;
-	bool known;              /* the totals are */
+	struct activity activity;
+	bool known;              /* the activity is */
 	bool topic;
 };
 
@@ -142,8 +142,8 @@ print_field(struct table *t, enum what what, const struct shown *s)
 {
 	const struct counts *c = &s->counts;
 	const uint64_t numbers[] = {
-		c->ready, c->leased, c->later, c->blocked, c->dead, s->totals.published,
-		s->totals.unrouted, s->totals.dropped,
+		c->ready, c->leased, c->later, c->blocked, c->dead, s->activity.total[EV_PUT],
+		s->activity.total[EV_UNROUTED], s->activity.total[EV_DROPPED],
 	};
 	const int64_t ages[] = { c->oldest, c->oldest_ready, c->oldest_total };
 	int64_t age;
@@ -177,7 +177,7 @@ print_row(struct args *a, const struct shown *s, struct fault *f)
 static int
 print_json(struct args *a, const struct shown *s, struct fault *f)
 {
-	if (json_print_counts(s->name, &s->counts, s->known ? &s->totals : NULL, s->topic,
+	if (json_print_counts(s->name, &s->counts, s->known ? &s->activity : NULL, s->topic,
 	    &a->line) < 0)
 		return fault_errno(f, "%s", s->name);
 	return report_write(&a->line, f);
@@ -190,7 +190,7 @@ print_queue(struct args *a, struct queue *q, struct fault *f)
 	int r = queue_count(q, &s.counts, f);
 
 	if (r == 0)
-		r = queue_totals(q, &s.totals, f);
+		r = queue_activity(q, &s.activity, f);
 	s.known = r == 1;
 	if (r < 0)
 		return -1;

@@ -238,21 +238,21 @@ seconds(int64_t ms)
 }
 
 static int
-set_totals(json_t *o, const struct totals *t, bool topic)
+set_totals(json_t *o, const struct activity *t, bool topic)
 {
 	int r = 0;
 
 	if (t == NULL)
 		return 0;
 	if (topic) {
-		r |= set(o, "published", json_integer((json_int_t)t->published));
-		r |= set(o, "unrouted", json_integer((json_int_t)t->unrouted));
+		r |= set(o, "published", json_integer((json_int_t)t->total[EV_PUT]));
+		r |= set(o, "unrouted", json_integer((json_int_t)t->total[EV_UNROUTED]));
 	}
-	return r | set(o, "dropped", json_integer((json_int_t)t->dropped));
+	return r | set(o, "dropped", json_integer((json_int_t)t->total[EV_DROPPED]));
 }
 
 int
-json_print_counts(const char *queue, const struct counts *c, const struct totals *t,
+json_print_counts(const char *queue, const struct counts *c, const struct activity *t,
     bool topic, struct buffer *out)
 {
 	json_t *list = json_array(), *o;

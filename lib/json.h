@@ -24,9 +24,9 @@
 int json_print(const struct view *, struct buffer *);
 
 /* Appends {"queue":NAME,...} with what queue_count() tells, ages in whole
- * seconds (0 where there is none), and what queue_totals() does, unless that is
+ * seconds (0 where there is none), and what queue_activity() does, unless that is
  * NULL; what is of topics alone only for a `topic`. The same. */
-int json_print_counts(const char *queue, const struct counts *, const struct totals *,
+int json_print_counts(const char *queue, const struct counts *, const struct activity *,
 	bool topic, struct buffer *);
 /* Appends {"queue":NAME}. The same. */
 int json_print_queue(const char *queue, struct buffer *);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "dir.h"
 #include "hold.h"
 #include "lease.h"
@@ -621,7 +622,7 @@ entry_remove(struct queue *q, const struct entry *e, struct fault *f)
 
 	if (r == 1) {
 		why_remove(q, &to.name, e->state == DEAD);
-		atomic_fetch_add(&q->meter->dropped, 1);
+		activity_left(q, &p->name, EV_REMOVED, 1);
 	}
 	return r;
 }
@@ -695,7 +696,7 @@ clear_place(const struct place *p, void *arg)
 	if (r != 1)
 		return r;
 	why_remove(c->q, &p->name, p->where == IN_DLQ);
-	atomic_fetch_add(&c->q->meter->dropped, p->name.count);
+	activity_left(c->q, &p->name, EV_REMOVED, p->name.count);
 	c->removed += p->name.count;
 	return 0;
 }

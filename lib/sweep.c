@@ -375,7 +375,7 @@ sweep_topic(struct sweep *s)
 static int
 sweep_all(struct sweep *s)
 {
-	uint64_t buried = atomic_load(&s->q->meter->buried);
+	uint64_t buried = atomic_load(&s->q->meter->rates.total[EV_BURIED]);
 
 	if (sweep_locked(s) < 0 || (queue_is_topic(s->q) && sweep_topic(s) < 0))
 		return -1;
@@ -390,7 +390,7 @@ sweep_all(struct sweep *s)
 	    dedup_sweep(s->q, s->now, s->dry, &s->n->forgotten, s->f) < 0 ||
 	    (!s->dry && line_sweep(s->q, s->f) < 0))
 		return -1;
-	s->n->torn += atomic_load(&s->q->meter->buried) - buried;
+	s->n->torn += atomic_load(&s->q->meter->rates.total[EV_BURIED]) - buried;
 	return 0;
 }
 
