@@ -7,6 +7,7 @@
 
 #include "buffer.h"
 #include "fault.h"
+#include "figures.h"
 #include "json.h"
 #include "opt.h"
 #include "report.h"
@@ -18,58 +19,36 @@ static const struct opt_use uses[] = {
 	{ 'J', "a JSON object a line, with all there is to tell" },
 	{ 'o', "these fields, of the names below" },
 	{ 's', NULL },
+	{ 'v', "say on stderr how drain and workers were reckoned" },
+	{ OPT_SORT, "the most of FIELD first; of `queue' by name" },
 	{ 0, NULL },
 };
 
 static const struct tool tool = {
-	"mq-stat", "count messages and tell their age", "[-J | -o FIELDS] [QUEUE ...]",
+	"mq-stat", "count messages, tell their age and how fast they come and go",
+	"[-J | -o FIELDS] [options] [QUEUE ...]",
 	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
-	"oldest_ready oldest_total. Below a topic stand its subscriptions, but with one\n"
-	"QUEUE -o prints its values alone: plain numbers, ages in seconds.", uses, NULL,
+	"oldest_ready oldest_total in out drain workers. Below a topic stand its\n"
+	"subscriptions, but with one QUEUE -o prints its values alone: plain numbers,\n"
+	"ages in seconds, 999999999 for a drain that never ends.", uses, NULL,
 };
 
-enum what {
-	READY_N, LEASED_N, LATER_N, BLOCKED_N, DEAD_N, PUBLISHED_N, UNROUTED_N, DROPPED_N,
-	OLDEST, OLDEST_READY, OLDEST_TOTAL,
-};
-
-static const struct {
-	const char *name;
-	struct column column;
-} fields[] = {
-	[READY_N] = { "ready", { "READY", true } },
-	[LEASED_N] = { "leased", { "LEASED", true } },
-	[LATER_N] = { "later", { "LATER", true } },
-	[BLOCKED_N] = { "blocked", { "BLOCKED", true } },
-	[DEAD_N] = { "dead", { "DEAD", true } },
-	[PUBLISHED_N] = { "published", { "PUBLISHED", true } },
-	[UNROUTED_N] = { "unrouted", { "UNROUTED", true } },
-	[DROPPED_N] = { "dropped", { "DROPPED", true } },
-	[OLDEST] = { "oldest", { "OLDEST", true } },
-	[OLDEST_READY] = { "oldest_ready", { "OLDEST READY", true } },
-	[OLDEST_TOTAL] = { "oldest_total", { "OLDEST TOTAL", true } },
-};
-#define NFIELDS (sizeof fields / sizeof *fields)
 #define SHOWN_MAX 32
-
-struct shown {                   /* a row */
-	const char *name;
-	struct counts counts;
-	struct activity activity;
-	bool known;              /* the activity is */
-	bool topic;
-};
 
 struct args {
 	struct opt o;
 	const char *spool;
-	bool json, named;        /* the queue's name leads the row */
-	const char *topic;       /* of the rows that stand below it */
-	enum what shown[SHOWN_MAX];
+	bool json, verbose;
+	bool named;              /* the queue's name leads the row */
+	bool sorted;
+	enum figure by;          /* FIGURES: the name */
+	enum figure shown[SHOWN_MAX];
 	size_t n;
 	struct column columns[SHOWN_MAX + 1];
 	struct store *store;
-	struct table *table;
+	const char *topic;       /* of the rows that stand below it */
+	struct figures *rows;
+	size_t nrows, room;
 	struct buffer line;
 	int status;
 };
@@ -81,19 +60,27 @@ set_fields(struct args *a)
 	char why[100];
 
 	for (size_t len; a->n == 0 || s[-1] == ','; s += len + 1) {
-		size_t i = 0;
+		enum figure i;
 
 		len = strcspn(s, ",");
-		while (i < NFIELDS && (strncmp(fields[i].name, s, len) != 0 ||
-		    fields[i].name[len] != '\0'))
-			i++;
-		if (i == NFIELDS || len == 0 || a->n == SHOWN_MAX) {
+		i = figure_find(s, len);
+		if (i == FIGURES || len == 0 || a->n == SHOWN_MAX) {
 			snprintf(why, sizeof why, "unknown field %.*s",
 			    len < 40 ? (int)len : 40, s);
 			return opt_bad(&a->o, why);
 		}
-		a->shown[a->n++] = (enum what)i;
+		a->shown[a->n++] = i;
 	}
+	return 0;
+}
+
+static int
+set_sort(struct args *a)
+{
+	a->sorted = true;
+	a->by = figure_find(a->o.arg, strlen(a->o.arg));
+	if (a->by == FIGURES && strcmp(a->o.arg, "queue") != 0)
+		return opt_bad(&a->o, "unknown field");
 	return 0;
 }
 
@@ -110,6 +97,11 @@ set(struct args *a, int id)
 	case 's':
 		a->spool = a->o.arg;
 		break;
+	case 'v':
+		a->verbose = true;
+		break;
+	case OPT_SORT:
+		return set_sort(a);
 	}
 	return 0;
 }
@@ -117,7 +109,8 @@ set(struct args *a, int id)
 static int
 check(struct args *a, char **queues, int n)
 {
-	static const enum what all[] = { READY_N, LEASED_N, LATER_N, DEAD_N, OLDEST };
+	static const enum figure all[] = { F_READY, F_LEASED, F_LATER, F_DEAD, F_OLDEST,
+		F_IN, F_OUT, F_DRAIN, F_WORKERS };
 
 	if (a->json && a->n > 0)
 		return opt_usage(&a->o, "-J has all fields: no -o");
@@ -131,75 +124,33 @@ check(struct args *a, char **queues, int n)
 	}
 	a->columns[0] = (struct column){ "QUEUE", false };
 	for (size_t i = 0; i < a->n; i++)
-		a->columns[i + a->named] = fields[a->shown[i]].column;
+		a->columns[i + a->named] = (struct column){ figure_head(a->shown[i]), true };
 	return 0;
 }
 
-/* --- printing ------------------------------------------------------------------ */
+/* --- looking ------------------------------------------------------------------- */
 
-static void
-print_field(struct table *t, enum what what, const struct shown *s)
+static int
+add_row(struct args *a, struct queue *q, struct fault *f)
 {
-	const struct counts *c = &s->counts;
-	const uint64_t numbers[] = {
-		c->ready, c->leased, c->later, c->blocked, c->dead, s->activity.total[EV_PUT],
-		s->activity.total[EV_UNROUTED], s->activity.total[EV_DROPPED],
-	};
-	const int64_t ages[] = { c->oldest, c->oldest_ready, c->oldest_total };
-	int64_t age;
+	if (a->nrows == a->room) {
+		size_t room = a->room > 0 ? 2 * a->room : 16;
+		void *rows = reallocarray(a->rows, room, sizeof *a->rows);
 
-	if (what >= PUBLISHED_N && what <= DROPPED_N && !s->known) {
-		table_none(t);
-	} else if (what < OLDEST) {
-		table_number(t, numbers[what]);
-	} else {
-		age = ages[what - OLDEST];
-		table_age(t, age < 0 && !table_screen(t) ? 0 : age);
+		if (rows == NULL)
+			return fault_errno(f, "%s", queue_name(q));
+		a->rows = rows;
+		a->room = room;
 	}
-}
-
-static int
-print_row(struct args *a, const struct shown *s, struct fault *f)
-{
-	char text[QUEUE_NAME_SIZE + 16];
-	bool people = table_screen(a->table), below = people && a->topic != NULL;
-
-	snprintf(text, sizeof text, "%s%s%s", below ? "  " : "",
-	    below ? strchr(s->name, '/') + 1 : s->name,
-	    s->counts.paused && people ? " (paused)" : "");
-	if (a->named)
-		table_word(a->table, text);
-	for (size_t i = 0; i < a->n; i++)
-		print_field(a->table, a->shown[i], s);
-	return table_row(a->table) < 0 ? report_stdout(f) : 0;
-}
-
-static int
-print_json(struct args *a, const struct shown *s, struct fault *f)
-{
-	if (json_print_counts(s->name, &s->counts, s->known ? &s->activity : NULL, s->topic,
-	    &a->line) < 0)
-		return fault_errno(f, "%s", s->name);
-	return report_write(&a->line, f);
-}
-
-static int
-print_queue(struct args *a, struct queue *q, struct fault *f)
-{
-	struct shown s = { .name = queue_name(q), .topic = queue_is_topic(q) };
-	int r = queue_count(q, &s.counts, f);
-
-	if (r == 0)
-		r = queue_activity(q, &s.activity, f);
-	s.known = r == 1;
-	if (r < 0)
+	if (figures_read(q, &a->rows[a->nrows], f) < 0)
 		return -1;
-	return a->json ? print_json(a, &s, f) : print_row(a, &s, f);
+	a->nrows++;
+	return 0;
 }
 
 /* One that stands below its topic, if it is still there. */
 static int
-print_sub(const struct subscription *sub, void *arg)
+look_sub(const struct subscription *sub, void *arg)
 {
 	struct args *a = arg;
 	char name[QUEUE_NAME_SIZE];
@@ -208,16 +159,15 @@ print_sub(const struct subscription *sub, void *arg)
 
 	snprintf(name, sizeof name, "%.100s/%.100s", a->topic, sub->name);
 	q = queue_open(a->store, name, QUEUE_MUST, &f);
-	if ((q == NULL && f.status != ST_NOQUEUE) || (q != NULL && print_queue(a, q, &f) < 0))
+	if ((q == NULL && f.status != ST_NOQUEUE) || (q != NULL && add_row(a, q, &f) < 0))
 		report_fault(&a->o, &f, &a->status);
 	queue_close(q);
-	return ferror(stdout) != 0;
+	return 0;
 }
 
-/* One queue, and what is below it; others follow, whatever becomes of it, unless
- * nobody reads. */
+/* One queue, and what is below it; others follow, whatever becomes of it. */
 static int
-print(const char *name, void *arg)
+look(const char *name, void *arg)
 {
 	struct args *a = arg;
 	struct fault f = { 0 };
@@ -225,45 +175,122 @@ print(const char *name, void *arg)
 	int r = -1;
 
 	if (q != NULL)
-		r = print_queue(a, q, &f);
+		r = add_row(a, q, &f);
 	if (r == 0 && (a->named || a->json) && queue_is_topic(q)) {
 		a->topic = name;
-		r = topic_each(q, print_sub, a, &f);
-		a->topic = NULL;
+		r = topic_each(q, look_sub, a, &f);
 	}
 	if (r < 0)
 		report_fault(&a->o, &f, &a->status);
 	queue_close(q);
-	return ferror(stdout) != 0;
+	return 0;
 }
 
 /* Subscriptions come with their topic. */
 static int
-print_listed(const char *name, void *arg)
+look_listed(const char *name, void *arg)
 {
-	return strchr(name, '/') != NULL ? 0 : print(name, arg);
+	return strchr(name, '/') != NULL ? 0 : look(name, arg);
 }
 
 static void
-print_all(struct args *a, char **queues)
+look_all(struct args *a, char **queues)
 {
 	struct fault f;
+
+	if (*queues == NULL && store_each(a->store, look_listed, a, &f) < 0)
+		report_fault(&a->o, &f, &a->status);
+	for (; *queues != NULL; queues++)
+		look(*queues, a);
+}
+
+static int
+by_figure(const void *x, const void *y, void *arg)
+{
+	const struct args *a = arg;
+	const struct figures *g = x, *h = y;
+	double v = 0, w = 0;
+
+	if (a->by != FIGURES) {
+		(void)figure_value(g, a->by, &v);
+		(void)figure_value(h, a->by, &w);
+	}
+	if (v != w)
+		return v > w ? -1 : 1;
+	return strcmp(g->name, h->name);
+}
+
+/* --- printing ------------------------------------------------------------------ */
+
+static int
+print_row(struct args *a, const struct figures *g, struct table *t)
+{
+	char text[QUEUE_NAME_SIZE + 16];
+	bool people = table_screen(t), below = people && !a->sorted;
+	const char *sub = below ? strchr(g->name, '/') : NULL;
+
+	snprintf(text, sizeof text, "%s%s%s", sub != NULL ? "  " : "",
+	    sub != NULL ? sub + 1 : g->name, g->counts.paused && people ? " (paused)" : "");
+	if (a->named)
+		table_word(t, text);
+	for (size_t i = 0; i < a->n; i++)
+		figure_print(g, a->shown[i], t);
+	return table_row(t);
+}
+
+static int
+print_table(struct args *a, struct fault *f)
+{
+	struct table *t = table_begin(stdout, a->columns, a->n + a->named);
 	int r = 0;
 
-	a->table = table_begin(stdout, a->columns, a->n + a->named);
-	if (a->table == NULL) {
-		fault_errno(&f, "table");
-		report_fault(&a->o, &f, &a->status);
+	if (t == NULL)
+		return fault_errno(f, "table");
+	for (size_t i = 0; r == 0 && i < a->nrows; i++)
+		r = print_row(a, &a->rows[i], t);
+	r |= table_end(t);
+	return r < 0 ? report_stdout(f) : 0;
+}
+
+static int
+print_json(struct args *a, struct fault *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < a->nrows; i++) {
+		if (json_print_figures(&a->rows[i], &a->line) < 0)
+			return fault_errno(f, "%s", a->rows[i].name);
+		r = report_write(&a->line, f);
+	}
+	return r == 0 && fflush(stdout) != 0 ? report_stdout(f) : r;
+}
+
+static void
+explain(const struct args *a, const struct figures *g)
+{
+	char drain[EXPLAINED_SIZE], workers[EXPLAINED_SIZE];
+	struct fault f;
+
+	if (g->topic || !g->known)
 		return;
-	}
-	if (*queues == NULL && store_each(a->store, print_listed, a, &f) < 0)
+	figures_explain(g, drain, workers);
+	fault_set(&f, 0, "%s: %s", g->name, drain);
+	opt_fault(&a->o, &f);
+	fault_set(&f, 0, "%s: %s", g->name, workers);
+	opt_fault(&a->o, &f);
+}
+
+static void
+print(struct args *a)
+{
+	struct fault f;
+
+	if (a->sorted)
+		qsort_r(a->rows, a->nrows, sizeof *a->rows, by_figure, a);
+	for (size_t i = 0; a->verbose && i < a->nrows; i++)
+		explain(a, &a->rows[i]);
+	if ((a->json ? print_json(a, &f) : print_table(a, &f)) < 0)
 		report_fault(&a->o, &f, &a->status);
-	while (r == 0 && *queues != NULL)
-		r = print(*queues++, a);
-	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && r == 0) {
-		report_stdout(&f);
-		report_fault(&a->o, &f, &a->status);
-	}
 }
 
 int
@@ -286,7 +313,10 @@ main(int argc, char **argv)
 	a.store = store_open(a.spool, false, &f);
 	if (a.store == NULL)
 		return opt_fault(&a.o, &f);
-	print_all(&a, argv + a.o.index);
+	look_all(&a, argv + a.o.index);
+	print(&a);
 	store_close(a.store);
+	buffer_free(&a.line);
+	free(a.rows);
 	return a.status;
 }

@@ -128,6 +128,15 @@ spread_step(unsigned i)
 	return 3 + 2 * i;                /* 8 ms, 32 ms, ... 9 hours */
 }
 
+int64_t
+span_ms(enum span s)
+{
+	static const int64_t spans[] = { SECOND, 10 * SECOND, 60 * SECOND,
+		300 * SECOND, 900 * SECOND };
+
+	return spans[s];
+}
+
 static void
 read_spread(const struct rates *r, const struct histogram *h, unsigned series,
     uint64_t now, struct spread *out)
@@ -149,19 +158,19 @@ read_spread(const struct rates *r, const struct histogram *h, unsigned series,
 void
 rates_read(const struct rates *r, uint64_t now, struct activity *a)
 {
-	static const uint64_t spans[SPANS] = { 2 * SECOND, 10 * SECOND, 60 * SECOND,
-		300 * SECOND, 900 * SECOND };
 	uint64_t since = atomic_load(&r->since), age;
 
 	*a = (struct activity){ 0 };
 	age = since > 0 && now > since ? now - since : 0;
 	age = age > YOUNG ? age : YOUNG;
 	for (int s = 0; s < SPANS; s++) {
-		a->seconds[s] = (double)(spans[s] < age ? spans[s] : age) / 1000;
+		uint64_t span = (uint64_t)span_ms((enum span)s);
+
+		a->seconds[s] = (double)(span < age ? span : age) / 1000;
 		for (int e = 0; e < EVENTS; e++)
-			a->recent[e][s] = spans[s] <= 60 * SECOND ?
-			    ring_last(r->seconds[e], SECOND, now, spans[s]) :
-			    ring_last(r->quarters[e], QUARTER, now, spans[s]);
+			a->recent[e][s] = s <= SPAN_1M ?
+			    ring_last(r->seconds[e], SECOND, now, span) :
+			    ring_last(r->quarters[e], QUARTER, now, span);
 	}
 	for (int e = 0; e < EVENTS; e++)
 		a->total[e] = atomic_load(&r->total[e]);

@@ -343,6 +343,9 @@ int entry_remove(struct queue *, const struct entry *, struct fault *);
 int entry_revive(struct queue *, const struct entry *, struct queue *to, int64_t due,
 	struct fault *);
 
+enum span { SPAN_1S, SPAN_10S, SPAN_1M, SPAN_5M, SPAN_15M, SPANS };
+int64_t span_ms(enum span);
+
 struct counts {
 	uint64_t ready, leased, later, blocked, dead, done;
 	uint64_t retrying;               /* the part of later that waits for a retry */
@@ -354,6 +357,7 @@ struct counts {
 		uint64_t ready;
 		int64_t oldest;          /* age; -1: none */
 	} priority[PRIORITIES];
+	uint64_t untaken[SPANS];         /* put in the last ..., and not taken yet */
 	bool paused;
 };
 /* Counts what is on disk; a lease that ran out counts as ready. */
@@ -378,8 +382,6 @@ struct spread {
 	uint64_t below[SPREAD_STEPS];    /* less than 2^spread_step(i) ms */
 };
 unsigned spread_step(unsigned i);
-
-enum span { SPAN_2S, SPAN_10S, SPAN_1M, SPAN_5M, SPAN_15M, SPANS };
 
 /* What its meter has counted since that was made: it is a cache, and anew after each
  * boot. Of a topic EV_PUT is all that was published. A subscription counts a put

@@ -8,7 +8,7 @@ load helper
 	mq-take q
 	mq-ack -K "$(mq-take q)"
 	run -0 mq-stat
-	assert_match $'^q\t3\t1\t1\t1\t[0-9]$'
+	assert_match $'^q\t3\t1\t1\t1\t[0-9]\t1\t0\t999999999\t-$'
 }
 
 @test "mq-stat: all queues, or those named" {
@@ -94,10 +94,98 @@ load helper
 @test "mq-stat: bad names, fields and options are 64" {
 	mq-put -q -m x q
 	run -64 mq-stat ../q
-	for fields in in out drain workers what '' 'ready,' ',ready'; do
+	for fields in ins what '' 'ready,' ',ready'; do
 		run -64 mq-stat -o "$fields" q
 	done
 	run -64 mq-stat -J -o ready q
+	run -64 mq-stat --sort what
+	assert_line 0 'mq-stat: --sort: what: unknown field'
+}
+
+@test "mq-stat: rates over a minute, and what follows from them" {
+	seq 100 | mq-put -q -l q
+	mq-take -n 60 -B 60 q -- sleep 0.2
+	run -0 jq -c '[.totals.put, .totals.taken, .totals.acked, .held.count, .waited.count,
+		.rates.put["1m"] > 1, .rates.acked["15m"] > 1, .held.p50 >= 0.18,
+		.held.mean >= 0.2, .workers >= 1]' <(mq-stat -J q)
+	assert_output '[100,60,60,60,60,true,true,true,true,true]'
+	run -0 mq-stat -o in,out,drain,workers q
+	assert_match $'^[1-9][0-9]*\t[1-9][0-9]*\t[0-9]+\t[1-9][0-9]*$'
+}
+
+@test "mq-stat: every event is counted" {
+	mq-conf --create q tries=2 limit=4 full=drop-oldest
+	seq 5 | mq-put -q -l q
+	mq-ack --retry -d 0 "$(mq-take q)"
+	mq-ack -K "$(mq-take q)"
+	mq-ack "$(mq-take q)"
+	mq-rm "q:$(mq-ls -o id q | tail -n 1)"
+	run -0 jq -c '.totals | [.put, .taken, .acked, .retried, .buried, .dropped, .removed]' \
+		<(mq-stat -J q)
+	assert_output '[5,3,1,1,1,1,1]'
+}
+
+@test "mq-stat: how long one was held is known to mq-ack too" {
+	mq-put -q -m x q
+	receipt=$(mq-take -x 1h q)
+	mq-ack "$receipt"
+	run -0 jq -c '.held | [.count, .mean < 20]' <(mq-stat -J q)
+	assert_output '[1,true]'
+}
+
+@test "mq-stat: a subscription's messages count as put, taken or not" {
+	mq-sub add t s
+	for i in 1 2 3; do mq-put -q -m "$i" t; done
+	mq-take --ack t/s >/dev/null
+	run -0 jq -c '[.in > 0.01, .totals.put, .totals.acked]' <(mq-stat -J t/s)
+	assert_output '[true,1,1]'
+	run -0 mq-stat -o in,out t
+	assert_match $'^[0-9]\t-$'
+}
+
+@test "mq-stat: --sort, the most first; queue by name" {
+	seq 3 | mq-put -q -l b
+	mq-put -q -m x a
+	seq 2 | mq-put -q -l c
+	run -0 mq-stat --sort ready -o ready
+	assert_output $'b\t3\nc\t2\na\t1'
+	run -0 mq-stat --sort queue -o ready c a b
+	assert_output $'a\t1\nb\t3\nc\t2'
+	run -0 jq -r .queue <(mq-stat --sort ready -J)
+	assert_output $'b\nc\na'
+}
+
+@test "mq-stat: -v says how drain and workers were reckoned" {
+	seq 3 | mq-put -q -l q
+	run -0 --separate-stderr mq-stat -v -o ready q
+	assert_output 3
+	assert_match '^mq-stat: q: drain: 3 ready or leased, [0-9.]+/s in, 0.0/s out: never' "$stderr"
+	assert_match 'workers: [0-9.]+/s in, how long one is held is not known yet$' "$stderr"
+	mq-take --ack q >/dev/null
+	run -0 --separate-stderr mq-stat -v -o ready q
+	assert_match 'workers: [0-9.]+/s in x [0-9.]+ s held = [0-9.]+: [0-9]+$' "$stderr"
+}
+
+@test "mq-stat: a meter of another size, or garbage, is made anew" {
+	seq 3 | mq-put -q -l q
+	truncate -s 4096 "$MQ_SPOOL/q/meter"
+	run -0 mq-stat -o ready,in,dropped q
+	assert_output $'3\t0\t0'
+	mq-put -q -m x q
+	head -c 20480 /dev/urandom >"$MQ_SPOOL/q/meter"
+	run -0 mq-stat -o ready,in,dropped q
+	assert_output $'4\t0\t0'
+	mq-put -q -m x q
+	run -0 jq -c '[.ready, .totals.put]' <(mq-stat -J q)
+	assert_output '[5,1]'
+}
+
+@test "mq-stat: on a terminal rates, never, and large numbers for people" {
+	command -v script >/dev/null || skip 'no script(1)'
+	seq 3 | mq-put -q -l q
+	run -0 script -qec mq-stat /dev/null
+	assert_match 'IN/s +OUT/s +DRAIN +WORKERS'
+	assert_match 'q +3 +0 +0 +0 +[0-9]s +0\.[0-9]+ +0 +never +-'
 }
 
 @test "mq-stat: a full or closed stdout is 74, a bad conf 78" {
