@@ -10,7 +10,9 @@
 #include "filter.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "record.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
@@ -72,13 +74,9 @@ set_states(struct args *a)
 static int
 set(struct args *a, int id)
 {
-	const char *wrong;
-	size_t at;
-
 	switch (id) {
 	case 'F':
-		wrong = filter_add(&a->filter, a->o.arg, &at);
-		return wrong != NULL ? opt_caret(&a->o, at, wrong) : 0;
+		return optmsg_filter(&a->o, &a->filter);
 	case 'J':
 		a->json = true;
 		break;
@@ -114,32 +112,7 @@ check(struct args *a, char **queues)
 	return 0;
 }
 
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK)
-		a->status = f->status;
-}
-
 /* --- printing ------------------------------------------------------------------ */
-
-static int
-no_stdout(struct fault *f)
-{
-	fault_errno(f, "standard output");
-	f->status = ST_IO;
-	return -1;
-}
-
-static int
-print_line(struct args *a)
-{
-	if (fwrite(a->line.data, 1, a->line.len, stdout) != a->line.len)
-		return no_stdout(a->f);
-	a->line.len = 0;
-	return 0;
-}
 
 static int
 print_json(struct args *a)
@@ -149,7 +122,7 @@ print_json(struct args *a)
 	record_view(&a->record, &v);
 	if (json_print(&v, &a->line) < 0)
 		return fault_errno(a->f, "message");
-	return print_line(a);
+	return report_write(&a->line, a->f);
 }
 
 static int
@@ -163,7 +136,7 @@ print_entry(const struct entry *e, void *arg)
 		if (a->json)
 			r = print_json(a);
 		else if (columns_row(&a->columns, &a->record, a->table) < 0)
-			r = no_stdout(a->f);
+			r = report_stdout(a->f);
 	}
 	if (a->record.failed.status == 0)
 		return r;
@@ -193,11 +166,11 @@ print_queue(const char *name, void *arg)
 
 	if (!a->json) {
 		table_word(a->table, name);
-		return table_row(a->table) < 0 ? no_stdout(a->f) : 0;
+		return table_row(a->table) < 0 ? report_stdout(a->f) : 0;
 	}
 	if (json_print_queue(name, &a->line) < 0)
 		return fault_errno(a->f, "queue");
-	return print_line(a);
+	return report_write(&a->line, a->f);
 }
 
 static void
@@ -209,17 +182,17 @@ list(struct args *a, struct store *s, char **queues)
 	a->table = table_begin(stdout, all ? &name : a->columns.heads, all ? 1 : a->columns.n);
 	if (a->table == NULL) {
 		fault_errno(a->f, "list");
-		failed(a, a->f);
+		report_fault(&a->o, a->f, &a->status);
 		return;
 	}
 	if (all && store_each(s, print_queue, a, a->f) < 0)
-		failed(a, a->f);
+		report_fault(&a->o, a->f, &a->status);
 	for (; *queues != NULL && !ferror(stdout); queues++)
 		if (print_messages(a, s, *queues) < 0)
-			failed(a, a->f);
+			report_fault(&a->o, a->f, &a->status);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && a->status != ST_IO) {
-		no_stdout(a->f);
-		failed(a, a->f);
+		report_stdout(a->f);
+		report_fault(&a->o, a->f, &a->status);
 	}
 }
 

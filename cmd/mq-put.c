@@ -14,6 +14,8 @@
 #include "input.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "units.h"
@@ -67,27 +69,6 @@ struct args {
 /* --- options ------------------------------------------------------------------- */
 
 static int
-set_attr(struct args *a)
-{
-	char *name = strdup(a->o.arg), *value = name == NULL ? NULL : strchr(name, '=');
-	int r = 0;
-
-	if (value == NULL) {
-		r = opt_bad(&a->o, "not NAME=VALUE");
-	} else {
-		*value++ = '\0';
-		if (!attr_name_valid(name))
-			r = opt_bad(&a->o, "not an attribute's name");
-		else if (!attr_value_valid(value))
-			r = opt_bad(&a->o, "the value has a newline or is too long");
-		else if (head_attr(&a->spec.head, name, value) < 0)
-			r = opt_bad(&a->o, strerror(errno));
-	}
-	free(name);
-	return r;
-}
-
-static int
 set_time(struct args *a, int id)
 {
 	int64_t now = now_ms(), v;
@@ -112,38 +93,6 @@ set_time(struct args *a, int id)
 }
 
 static int
-set_priority(struct args *a)
-{
-	uint64_t p;
-
-	if (!count_parse(a->o.arg, PRIORITIES - 1, &p))
-		return opt_bad(&a->o, "not a priority (0 most urgent .. 9)");
-	a->spec.priority = (int)p;
-	return 0;
-}
-
-static int
-set_key(struct args *a, char **key)
-{
-	if (!key_valid(a->o.arg))
-		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
-	free(*key);
-	*key = strdup(a->o.arg);
-	return *key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
-set_route(struct args *a)
-{
-	if (!route_put_valid(a->o.arg))
-		return opt_bad(&a->o, "a route is words between dots (order.paid), without "
-		    "spaces, at most 255 bytes");
-	free(a->spec.head.route);
-	a->spec.head.route = strdup(a->o.arg);
-	return a->spec.head.route == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
 set_attachment(struct args *a)
 {
 	const char **list = reallocarray(a->spec.attach, a->spec.nattach + 1, sizeof *list);
@@ -165,7 +114,7 @@ set(struct args *a, int id)
 		a->end = id == 'l' ? '\n' : '\0';
 		break;
 	case 'a':
-		return set_attr(a);
+		return optmsg_attr(&a->o, &a->spec.head);
 	case 'A':
 		return set_attachment(a);
 	case 'b':
@@ -180,9 +129,9 @@ set(struct args *a, int id)
 		a->end = '\n';
 		break;
 	case 'i':
-		return set_key(a, &a->spec.idempotency);
+		return optmsg_key(&a->o, &a->spec.idempotency);
 	case 'k':
-		return set_key(a, &a->spec.head.key);
+		return optmsg_key(&a->o, &a->spec.head.key);
 	case 'w':
 		a->spec.wait = WAIT_ENDLESS;
 		break;
@@ -203,12 +152,12 @@ set(struct args *a, int id)
 		a->text = a->o.arg;
 		break;
 	case 'p':
-		return set_priority(a);
+		return optmsg_priority(&a->o, &a->spec.priority);
 	case 'q':
 		a->quiet = true;
 		break;
 	case 'r':
-		return set_route(a);
+		return optmsg_route(&a->o, &a->spec.head.route);
 	case 's':
 		a->spool = a->o.arg;
 		break;
@@ -284,8 +233,8 @@ commit(struct args *a, struct fault *f)
 			a->unrouted += done.count;
 		if (!a->quiet)
 			print_ids(done.first, done.repeat ? 1 : done.count);
-		if (fflush(stdout) != 0 || ferror(stdout))
-			return fault_errno(f, "standard output");
+		if (report_flush(f) < 0)
+			return -1;
 	}
 	return 0;
 }

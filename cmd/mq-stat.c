@@ -46,7 +46,8 @@ struct args {
 	size_t n;
 	struct column columns[SHOWN_MAX + 1];
 	struct store *store;
-	const char *topic;       /* of the rows that stand below it */
+	bool listed;             /* came from store_each(): each sub after its topic */
+	const char *under;
 	struct figures *rows;
 	size_t nrows, room;
 	struct buffer line;
@@ -148,49 +149,46 @@ add_row(struct args *a, struct queue *q, struct fault *f)
 	return 0;
 }
 
-/* One that stands below its topic, if it is still there. */
-static int
-look_sub(const struct subscription *sub, void *arg)
-{
-	struct args *a = arg;
-	char name[QUEUE_NAME_SIZE];
-	struct fault f = { 0 };
-	struct queue *q;
-
-	snprintf(name, sizeof name, "%.100s/%.100s", a->topic, sub->name);
-	q = queue_open(a->store, name, QUEUE_MUST, &f);
-	if ((q == NULL && f.status != ST_NOQUEUE) || (q != NULL && add_row(a, q, &f) < 0))
-		report_fault(&a->o, &f, &a->status);
-	queue_close(q);
-	return 0;
-}
-
-/* One queue, and what is below it; others follow, whatever becomes of it. */
+/* One queue; others follow, whatever becomes of it. */
 static int
 look(const char *name, void *arg)
 {
 	struct args *a = arg;
 	struct fault f = { 0 };
 	struct queue *q = queue_open(a->store, name, QUEUE_MUST, &f);
-	int r = -1;
 
-	if (q != NULL)
-		r = add_row(a, q, &f);
-	if (r == 0 && (a->named || a->json) && queue_is_topic(q)) {
-		a->topic = name;
-		r = topic_each(q, look_sub, a, &f);
-	}
-	if (r < 0)
+	/* what was listed may be gone since */
+	if ((q == NULL && !(a->listed && f.status == ST_NOQUEUE)) ||
+	    (q != NULL && add_row(a, q, &f) < 0))
 		report_fault(&a->o, &f, &a->status);
 	queue_close(q);
 	return 0;
 }
 
-/* Subscriptions come with their topic. */
+/* One of a list, if it is a subscription of the topic a->under. */
 static int
-look_listed(const char *name, void *arg)
+look_under(const char *name, void *arg)
 {
-	return strchr(name, '/') != NULL ? 0 : look(name, arg);
+	struct args *a = arg;
+	size_t n = strlen(a->under);
+
+	return strncmp(name, a->under, n) != 0 || name[n] != '/' ? 0 : look(name, a);
+}
+
+/* A queue that was asked for, and what stands below it. */
+static void
+look_named(struct args *a, const char *name)
+{
+	size_t before = a->nrows;
+	struct fault f;
+
+	a->listed = false;
+	look(name, a);
+	a->listed = true;
+	a->under = name;
+	if (a->nrows > before && a->rows[before].topic && (a->named || a->json) &&
+	    store_each(a->store, look_under, a, &f) < 0)
+		report_fault(&a->o, &f, &a->status);
 }
 
 static void
@@ -198,10 +196,11 @@ look_all(struct args *a, char **queues)
 {
 	struct fault f;
 
-	if (*queues == NULL && store_each(a->store, look_listed, a, &f) < 0)
+	a->listed = true;
+	if (*queues == NULL && store_each(a->store, look, a, &f) < 0)
 		report_fault(&a->o, &f, &a->status);
 	for (; *queues != NULL; queues++)
-		look(*queues, a);
+		look_named(a, *queues);
 }
 
 static int
@@ -222,15 +221,25 @@ by_figure(const void *x, const void *y, void *arg)
 
 /* --- printing ------------------------------------------------------------------ */
 
+/* Is it a subscription of that topic, which may be NULL? */
+static bool
+is_under(const struct figures *g, const struct figures *topic)
+{
+	size_t n = topic != NULL ? strlen(topic->name) : 0;
+
+	return topic != NULL && strncmp(g->name, topic->name, n) == 0 && g->name[n] == '/';
+}
+
 static int
-print_row(struct args *a, const struct figures *g, struct table *t)
+print_row(struct args *a, const struct figures *g, const struct figures *topic,
+    struct table *t)
 {
 	char text[QUEUE_NAME_SIZE + 16];
-	bool people = table_screen(t), below = people && !a->sorted;
-	const char *sub = below ? strchr(g->name, '/') : NULL;
+	bool people = table_screen(t), below = people && !a->sorted && is_under(g, topic);
 
-	snprintf(text, sizeof text, "%s%s%s", sub != NULL ? "  " : "",
-	    sub != NULL ? sub + 1 : g->name, g->counts.paused && people ? " (paused)" : "");
+	snprintf(text, sizeof text, "%s%s%s", below ? "  " : "",
+	    below ? strchr(g->name, '/') + 1 : g->name,
+	    g->counts.paused && people ? " (paused)" : "");
 	if (a->named)
 		table_word(t, text);
 	for (size_t i = 0; i < a->n; i++)
@@ -242,12 +251,15 @@ static int
 print_table(struct args *a, struct fault *f)
 {
 	struct table *t = table_begin(stdout, a->columns, a->n + a->named);
+	const struct figures *topic = NULL;
 	int r = 0;
 
 	if (t == NULL)
 		return fault_errno(f, "table");
-	for (size_t i = 0; r == 0 && i < a->nrows; i++)
-		r = print_row(a, &a->rows[i], t);
+	for (size_t i = 0; r == 0 && i < a->nrows; i++) {
+		topic = a->rows[i].topic ? &a->rows[i] : topic;
+		r = print_row(a, &a->rows[i], topic, t);
+	}
 	r |= table_end(t);
 	return r < 0 ? report_stdout(f) : 0;
 }
@@ -262,7 +274,7 @@ print_json(struct args *a, struct fault *f)
 			return fault_errno(f, "%s", a->rows[i].name);
 		r = report_write(&a->line, f);
 	}
-	return r == 0 && fflush(stdout) != 0 ? report_stdout(f) : r;
+	return r == 0 ? report_flush(f) : r;
 }
 
 static void

@@ -43,6 +43,7 @@ struct meter {
 	uint64_t recounted;              /* ms since 1970 */
 	_Atomic uint32_t blocked;        /* puts that wait for room, about */
 	uint64_t rate_next;              /* the next token, ns of CLOCK_BOOTTIME */
+	uint64_t made;                   /* when, ns since 1970 */
 	_Atomic uint64_t index;          /* of a topic: the index file that is true has
 	                                  * this number */
 	/* Of a topic: counts up before and after messages of a priority, or delayed

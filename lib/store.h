@@ -409,7 +409,8 @@ enum sweep_how {
 	SWEEP_TIMED,                     /* only leases and due times, by the hints */
 };
 
-/* Does what mq-sweep(1) says; of a topic in its subscriptions too. `next` (may be NULL) is when there will be
+/* Does what mq-sweep(1) says; of a topic in its subscriptions too. `next` (may be
+ * NULL) is when there will be
  * something to do again, 0: not known of. */
 int queue_sweep(struct queue *, enum sweep_how, struct swept *, int64_t *next,
 	struct fault *);
