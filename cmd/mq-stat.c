@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "check.h"
 #include "fault.h"
 #include "figures.h"
 #include "json.h"
@@ -16,6 +17,7 @@
 #include "table.h"
 
 static const struct opt_use uses[] = {
+	{ 'c', "a line for a monitoring system, exit 0, 1, 2 or 3 as it wants it" },
 	{ 'J', "a JSON object a line, with all there is to tell" },
 	{ 'o', "these fields, of the names below" },
 	{ 's', NULL },
@@ -26,7 +28,9 @@ static const struct opt_use uses[] = {
 
 static const struct tool tool = {
 	"mq-stat", "count messages, tell their age and how fast they come and go",
-	"[-J | -o FIELDS] [options] [QUEUE ...]",
+	"[-J | -o FIELDS | -c CHECK] [options] [QUEUE ...]",
+	"CHECK: terms with commas between, as oldest<60:300 (a warning from 60 on,\n"
+	"critical from 300), in>5, dead=0.\n"
 	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
 	"oldest_ready oldest_total in out drain workers. Below a topic stand its\n"
 	"subscriptions, but with one QUEUE -o prints its values alone: plain numbers,\n"
@@ -39,6 +43,8 @@ struct args {
 	struct opt o;
 	const char *spool;
 	bool json, verbose;
+	const char *check;       /* -c */
+	struct check *checking;
 	bool named;              /* the queue's name leads the row */
 	bool sorted;
 	enum figure by;          /* FIGURES: the name */
@@ -89,6 +95,9 @@ static int
 set(struct args *a, int id)
 {
 	switch (id) {
+	case 'c':
+		a->check = a->o.arg;
+		break;
 	case 'J':
 		a->json = true;
 		break;
@@ -115,6 +124,8 @@ check(struct args *a, char **queues, int n)
 
 	if (a->json && a->n > 0)
 		return opt_usage(&a->o, "-J has all fields: no -o");
+	if (a->check != NULL && (a->json || a->n > 0 || a->sorted))
+		return opt_usage(&a->o, "-c prints a line of its own: no -J, -o or --sort");
 	for (; *queues != NULL; queues++)
 		if (!queue_name_valid(*queues))
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
@@ -149,6 +160,14 @@ add_row(struct args *a, struct queue *q, struct fault *f)
 	return 0;
 }
 
+/* Nagios reads standard output alone. */
+static void
+trouble(struct args *a, const struct fault *f)
+{
+	if (a->checking == NULL || check_trouble(a->checking, f->text) < 0)
+		report_fault(&a->o, f, &a->status);
+}
+
 /* One queue; others follow, whatever becomes of it. */
 static int
 look(const char *name, void *arg)
@@ -160,7 +179,7 @@ look(const char *name, void *arg)
 	/* what was listed may be gone since */
 	if ((q == NULL && !(a->listed && f.status == ST_NOQUEUE)) ||
 	    (q != NULL && add_row(a, q, &f) < 0))
-		report_fault(&a->o, &f, &a->status);
+		trouble(a, &f);
 	queue_close(q);
 	return 0;
 }
@@ -188,7 +207,7 @@ look_named(struct args *a, const char *name)
 	a->under = name;
 	if (a->nrows > before && a->rows[before].topic && (a->named || a->json) &&
 	    store_each(a->store, look_under, a, &f) < 0)
-		report_fault(&a->o, &f, &a->status);
+		trouble(a, &f);
 }
 
 static void
@@ -198,7 +217,7 @@ look_all(struct args *a, char **queues)
 
 	a->listed = true;
 	if (*queues == NULL && store_each(a->store, look, a, &f) < 0)
-		report_fault(&a->o, &f, &a->status);
+		trouble(a, &f);
 	for (; *queues != NULL; queues++)
 		look_named(a, *queues);
 }
@@ -292,6 +311,39 @@ explain(const struct args *a, const struct figures *g)
 	opt_fault(&a->o, &f);
 }
 
+/* Always one line, and 0 to 3; what cannot be told is 3. */
+static int
+print_check(struct args *a, int verdict)
+{
+	struct fault f;
+
+	if (verdict < 0) {
+		fault_errno(&f, "check");
+		report_fault(&a->o, &f, &a->status);
+		return CHECK_UNKNOWN;
+	}
+	if (report_write(&a->line, &f) < 0 || report_flush(&f) < 0) {
+		report_fault(&a->o, &f, &a->status);
+		return CHECK_UNKNOWN;
+	}
+	return verdict;
+}
+
+static int
+check_all(struct args *a)
+{
+	for (size_t i = 0; i < a->nrows; i++)
+		if (check_queue(a->checking, &a->rows[i]) < 0)
+			return print_check(a, -1);
+	return print_check(a, check_line(a->checking, &a->line));
+}
+
+static int
+check_fault(struct args *a, const struct fault *f)
+{
+	return print_check(a, check_unknown(f->text, &a->line));
+}
+
 static void
 print(struct args *a)
 {
@@ -305,11 +357,28 @@ print(struct args *a)
 		report_fault(&a->o, &f, &a->status);
 }
 
+/* The exit status. */
+static int
+run(struct args *a, char **queues)
+{
+	struct fault f;
+
+	if (a->check != NULL && (a->checking = check_parse(a->check, &f)) == NULL)
+		return check_fault(a, &f);
+	a->store = store_open(a->spool, false, &f);
+	if (a->store == NULL)
+		return a->check != NULL ? check_fault(a, &f) : opt_fault(&a->o, &f);
+	look_all(a, queues);
+	if (a->check != NULL)
+		return check_all(a);
+	print(a);
+	return a->status;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct args a = { 0 };
-	struct fault f;
 	int id, r;
 
 	std_hold();
@@ -320,15 +389,11 @@ main(int argc, char **argv)
 	if (id < 0)
 		return a.o.status;
 	r = check(&a, argv + a.o.index, argc - a.o.index);
-	if (r != 0)
-		return r;
-	a.store = store_open(a.spool, false, &f);
-	if (a.store == NULL)
-		return opt_fault(&a.o, &f);
-	look_all(&a, argv + a.o.index);
-	print(&a);
+	if (r == 0)
+		r = run(&a, argv + a.o.index);
 	store_close(a.store);
+	check_free(a.checking);
 	buffer_free(&a.line);
 	free(a.rows);
-	return a.status;
+	return r;
 }

@@ -215,7 +215,7 @@ figure_value(const struct figures *g, enum figure i, double *value)
 	const double values[] = {
 		[F_READY] = (double)c->ready, [F_LEASED] = (double)c->leased,
 		[F_LATER] = (double)c->later, [F_BLOCKED] = (double)c->blocked,
-		[F_DEAD] = (double)c->dead, [F_PUBLISHED] = (double)total[EV_PUT],
+		[F_DEAD] = (double)c->dead, [F_PUBLISHED] = g->topic ? (double)total[EV_PUT] : 0,
 		[F_UNROUTED] = (double)total[EV_UNROUTED],
 		[F_DROPPED] = (double)total[EV_DROPPED],
 		[F_OLDEST] = (double)c->oldest / 1000,

@@ -166,6 +166,58 @@ load helper
 	assert_match 'workers: [0-9.]+/s in x [0-9.]+ s held = [0-9.]+: [0-9]+$' "$stderr"
 }
 
+@test "mq-stat -c: ok, warning, critical: 0, 1, 2, one line, perfdata" {
+	seq 5 | mq-put -q -l q
+	run -0 mq-stat -c 'oldest<1h:2h,ready<1000,dead=0' q
+	assert_match '^MQ OK - 1 queue \| q\.oldest=[0-9]+s;3600;7200;0 q\.ready=5;1000;1000;0 q\.dead=0;;0:0;0$'
+	run -1 mq-stat -c 'ready<5:6' q
+	assert_output 'MQ WARNING - q: ready is 5, not <5:6 | q.ready=5;5;6;0'
+	run -2 mq-stat -c 'ready<4:5,ready>5:2,dead=1' q
+	assert_output 'MQ CRITICAL - q: ready is 5, not <4:5, q: ready is 5, not >5:2, q: dead is 0, not =1 | q.ready=5;4;5;0 q.ready=5;5:;2:;0 q.dead=0;;1:1;0'
+	run -2 mq-stat -c 'drain<5m' q
+	assert_line 'MQ CRITICAL - q: drain is never, not <5m | q.drain=999999999s;300;300;0'
+}
+
+@test "mq-stat -c: over all queues, subscriptions too; the worst counts" {
+	mq-put -q -m x a
+	seq 3 | mq-put -q -l b
+	mq-sub add t s
+	run -0 mq-stat -c 'ready<10'
+	assert_match '^MQ OK - 4 queues \|.* t/s\.ready=0;'
+	run -1 mq-stat -c 'ready<3:4'
+	assert_match '^MQ WARNING - b: ready is 3, not <3:4 \|'
+	run -0 mq-stat -c 'ready<3:4' a t
+	run -0 mq-stat -c 'out<100' t
+	assert_match '^MQ OK - 2 queues \| t/s\.out=0;'
+}
+
+@test "mq-stat -c: no queue, no spool, a bad check: 3, said on stdout" {
+	run -3 --separate-stderr mq-stat -c 'ready<10'
+	assert_output 'MQ UNKNOWN - no queue'
+	mq-put -q -m x q
+	run -3 mq-stat -c 'ready<10' q nope
+	assert_output 'MQ UNKNOWN - nope: no such queue | q.ready=1;10;10;0'
+	run -2 mq-stat -c 'ready<1' q nope
+	run -3 mq-stat -c 'workers<10' q
+	assert_output 'MQ UNKNOWN - q: workers is not known'
+	for bad in '' ready 'ready<' 'what<1' 'ready<1,' 'ready<x' 'ready<1:x' 'ready<2:1' \
+		'ready>1:2' 'dead=0:1' 'ready<-1' 'ready<5m' 'ready<1:2:3' 'ready!=1' '<5'; do
+		run -3 --separate-stderr mq-stat -c "$bad" q
+		assert_match '^MQ UNKNOWN - ' && assert_lines 1 && assert_stderr ''
+	done
+}
+
+@test "mq-stat -c: a damaged conf, a full stdout: 3; with -J, -o, --sort: 64" {
+	mq-put -q -m x q
+	run -3 bash -c "mq-stat -c 'ready<10' >/dev/full"
+	for other in -J '-o ready' '--sort ready'; do
+		run -64 mq-stat -c 'ready<10' $other q
+	done
+	echo lease=what >"$MQ_SPOOL/q/conf"
+	run -3 --separate-stderr mq-stat -c 'ready<10'
+	assert_match '^MQ UNKNOWN - .*lease' && assert_stderr ''
+}
+
 @test "mq-stat: a meter of another size, or garbage, is made anew" {
 	seq 3 | mq-put -q -l q
 	truncate -s 4096 "$MQ_SPOOL/q/meter"
