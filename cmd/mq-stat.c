@@ -11,24 +11,28 @@
 #include "figures.h"
 #include "json.h"
 #include "opt.h"
+#include "prometheus.h"
 #include "report.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
+#include "whole.h"
 
 static const struct opt_use uses[] = {
 	{ 'c', "a line for a monitoring system, exit 0, 1, 2 or 3 as it wants it" },
 	{ 'J', "a JSON object a line, with all there is to tell" },
 	{ 'o', "these fields, of the names below" },
+	{ 'O', NULL },
 	{ 's', NULL },
 	{ 'v', "say on stderr how drain and workers were reckoned" },
+	{ OPT_PROMETHEUS, "for node_exporter's textfile collector, best with -O" },
 	{ OPT_SORT, "the most of FIELD first; of `queue' by name" },
 	{ 0, NULL },
 };
 
 static const struct tool tool = {
 	"mq-stat", "count messages, tell their age and how fast they come and go",
-	"[-J | -o FIELDS | -c CHECK] [options] [QUEUE ...]",
+	"[-J | -o FIELDS | -c CHECK | --prometheus] [options] [QUEUE ...]",
 	"CHECK: terms with commas between, as oldest<60:300 (a warning from 60 on,\n"
 	"critical from 300), in>5, dead=0.\n"
 	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
@@ -42,7 +46,8 @@ static const struct tool tool = {
 struct args {
 	struct opt o;
 	const char *spool;
-	bool json, verbose;
+	bool json, verbose, prometheus;
+	const char *output;      /* -O; NULL: standard output */
 	const char *check;       /* -c */
 	struct check *checking;
 	bool named;              /* the queue's name leads the row */
@@ -104,6 +109,12 @@ set(struct args *a, int id)
 	case 'o':
 		a->n = 0;
 		return set_fields(a);
+	case 'O':
+		a->output = a->o.arg;
+		break;
+	case OPT_PROMETHEUS:
+		a->prometheus = true;
+		break;
 	case 's':
 		a->spool = a->o.arg;
 		break;
@@ -126,6 +137,10 @@ check(struct args *a, char **queues, int n)
 		return opt_usage(&a->o, "-J has all fields: no -o");
 	if (a->check != NULL && (a->json || a->n > 0 || a->sorted))
 		return opt_usage(&a->o, "-c prints a line of its own: no -J, -o or --sort");
+	if (a->prometheus && (a->json || a->n > 0 || a->sorted || a->check != NULL))
+		return opt_usage(&a->o, "--prometheus prints all: no -J, -o, -c or --sort");
+	if (a->output != NULL && !a->prometheus)
+		return opt_usage(&a->o, "-O is for --prometheus");
 	for (; *queues != NULL; queues++)
 		if (!queue_name_valid(*queues))
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
@@ -296,6 +311,16 @@ print_json(struct args *a, struct fault *f)
 	return r == 0 ? report_flush(f) : r;
 }
 
+static int
+print_prometheus(struct args *a, struct fault *f)
+{
+	if (prometheus_print(a->rows, a->nrows, &a->line) < 0)
+		return fault_errno(f, "prometheus");
+	if (a->output != NULL)
+		return whole_write(a->output, &a->line, f);
+	return report_write(&a->line, f) < 0 ? -1 : report_flush(f);
+}
+
 static void
 explain(const struct args *a, const struct figures *g)
 {
@@ -353,7 +378,8 @@ print(struct args *a)
 		qsort_r(a->rows, a->nrows, sizeof *a->rows, by_figure, a);
 	for (size_t i = 0; a->verbose && i < a->nrows; i++)
 		explain(a, &a->rows[i]);
-	if ((a->json ? print_json(a, &f) : print_table(a, &f)) < 0)
+	if ((a->prometheus ? print_prometheus(a, &f) : a->json ? print_json(a, &f) :
+	    print_table(a, &f)) < 0)
 		report_fault(&a->o, &f, &a->status);
 }
 

@@ -144,6 +144,9 @@ read_spread(const struct rates *r, const struct histogram *h, unsigned series,
 	double n = ring_last(r->quarters[series], QUARTER, now, 60 * QUARTER);
 	double ms = ring_last(r->quarters[series + 1], QUARTER, now, 60 * QUARTER);
 
+	/* the count last: it is never less than a part of it */
+	for (unsigned i = 0; i < SPREAD_STEPS; i++)
+		out->below[i] = histogram_below(h, spread_step(i));
 	out->count = histogram_count(h);
 	out->sum = (double)atomic_load(&h->sum) / 1000;
 	out->mean = out->count > 0 ? out->sum / (double)out->count : 0;
@@ -151,8 +154,6 @@ read_spread(const struct rates *r, const struct histogram *h, unsigned series,
 	out->p50 = histogram_quantile(h, 0.5) / 1000;
 	out->p95 = histogram_quantile(h, 0.95) / 1000;
 	out->p99 = histogram_quantile(h, 0.99) / 1000;
-	for (unsigned i = 0; i < SPREAD_STEPS; i++)
-		out->below[i] = histogram_below(h, spread_step(i));
 }
 
 void

@@ -218,6 +218,42 @@ load helper
 	assert_match '^MQ UNKNOWN - .*lease' && assert_stderr ''
 }
 
+@test "mq-stat --prometheus: gauges, counters, histograms" {
+	seq 3 | mq-put -q -l q
+	mq-take -n 1 q -- true
+	mq-sub add t s
+	mq-put -q -m x t
+	run -0 mq-stat --prometheus
+	assert_line 'mq_messages{queue="q",state="ready"} 2'
+	assert_line 'mq_messages{queue="t/s",state="ready"} 1'
+	assert_line 'mq_messages_acked_total{queue="q"} 1'
+	assert_line 'mq_message_held_seconds_count{queue="q"} 1'
+	assert_line 'mq_message_held_seconds_bucket{queue="q",le="+Inf"} 1'
+	assert_line 'mq_messages_unrouted_total{queue="t"} 0'
+	assert_line 'mq_drain_seconds{queue="t/s"} +Inf'
+	run -1 grep -vE '^(# (HELP|TYPE) mq_|mq_[a-z_]+[{]queue="[^"]*"(,(state|le)="[^"]*")?[}] [+0-9])' <<<"$output"
+}
+
+@test "mq-stat --prometheus -O: whole or not at all; 64, 73" {
+	mq-put -q -m x q
+	mq-stat --prometheus -O q.prom
+	assert_equal "$(cat q.prom | grep -v _age_)" "$(mq-stat --prometheus | grep -v _age_)"
+	assert_equal "$(stat -c %a q.prom)" 644
+	run -73 mq-stat --prometheus -O nope/q.prom
+	ln -s /dev/null link
+	for no in . link; do
+		run -73 mq-stat --prometheus -O "$no"
+		assert_match "$no: not a regular file"
+	done
+	run -64 mq-stat -O q.prom
+	for other in -J '-o ready' '--sort ready' '-c ready<1'; do
+		run -64 mq-stat --prometheus $other
+	done
+	run -74 bash -c 'mq-stat --prometheus >/dev/full'
+	run -0 find . -maxdepth 1 -name '*.tmp'
+	assert_output ''
+}
+
 @test "mq-stat: a meter of another size, or garbage, is made anew" {
 	seq 3 | mq-put -q -l q
 	truncate -s 4096 "$MQ_SPOOL/q/meter"
