@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ages.h"
 #include "buffer.h"
 #include "check.h"
 #include "fault.h"
@@ -25,6 +26,8 @@ static const struct opt_use uses[] = {
 	{ 'O', NULL },
 	{ 's', NULL },
 	{ 'v', "say on stderr how drain and workers were reckoned" },
+	{ OPT_AGES, "how old are the ready and leased messages of one QUEUE?" },
+	{ OPT_BY, "with --ages: a row for each value of an attribute or other FIELD" },
 	{ OPT_PROMETHEUS, "for node_exporter's textfile collector, best with -O" },
 	{ OPT_SORT, "the most of FIELD first; of `queue' by name" },
 	{ 0, NULL },
@@ -32,7 +35,8 @@ static const struct opt_use uses[] = {
 
 static const struct tool tool = {
 	"mq-stat", "count messages, tell their age and how fast they come and go",
-	"[-J | -o FIELDS | -c CHECK | --prometheus] [options] [QUEUE ...]",
+	"[-J | -o FIELDS | -c CHECK | --prometheus] [options] [QUEUE ...]\n"
+	"--ages [--by FIELD] QUEUE",
 	"CHECK: terms with commas between, as oldest<60:300 (a warning from 60 on,\n"
 	"critical from 300), in>5, dead=0.\n"
 	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
@@ -50,6 +54,9 @@ struct args {
 	const char *output;      /* -O; NULL: standard output */
 	const char *check;       /* -c */
 	struct check *checking;
+	bool aged;               /* --ages */
+	const char *by_value;    /* --by */
+	struct ages *ages;
 	bool named;              /* the queue's name leads the row */
 	bool sorted;
 	enum figure by;          /* FIGURES: the name */
@@ -112,6 +119,14 @@ set(struct args *a, int id)
 	case 'O':
 		a->output = a->o.arg;
 		break;
+	case OPT_AGES:
+		a->aged = true;
+		break;
+	case OPT_BY:
+		a->by_value = a->o.arg;
+		if (!attr_name_valid(a->o.arg + (a->o.arg[0] == '@')))
+			return opt_bad(&a->o, "not the name of a field or an attribute");
+		break;
 	case OPT_PROMETHEUS:
 		a->prometheus = true;
 		break;
@@ -139,6 +154,11 @@ check(struct args *a, char **queues, int n)
 		return opt_usage(&a->o, "-c prints a line of its own: no -J, -o or --sort");
 	if (a->prometheus && (a->json || a->n > 0 || a->sorted || a->check != NULL))
 		return opt_usage(&a->o, "--prometheus prints all: no -J, -o, -c or --sort");
+	if (a->aged && (a->json || a->n > 0 || a->sorted || a->check != NULL ||
+	    a->prometheus || n != 1))
+		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by alone");
+	if (a->by_value != NULL && !a->aged)
+		return opt_usage(&a->o, "--by is for --ages");
 	if (a->output != NULL && !a->prometheus)
 		return opt_usage(&a->o, "-O is for --prometheus");
 	for (; *queues != NULL; queues++)
@@ -383,6 +403,54 @@ print(struct args *a)
 		report_fault(&a->o, &f, &a->status);
 }
 
+/* --- ages ---------------------------------------------------------------------- */
+
+/* A queue, or a subscription of a->under. */
+static int
+age_queue(struct args *a, const char *name, const char *label, struct fault *f)
+{
+	struct queue *q = queue_open(a->store, name, QUEUE_MUST, f);
+	int r = q != NULL ? ages_look(a->ages, q, a->by_value, label, f) : -1;
+
+	if (r == 0)
+		r = queue_is_topic(q);
+	queue_close(q);
+	return r;
+}
+
+static int
+age_under(const char *name, void *arg)
+{
+	struct args *a = arg;
+	size_t n = strlen(a->under);
+	struct fault f = { 0 };
+
+	if (strncmp(name, a->under, n) != 0 || name[n] != '/')
+		return 0;
+	if (age_queue(a, name, name + n + 1, &f) < 0 && f.status != ST_NOQUEUE)
+		report_fault(&a->o, &f, &a->status);
+	return 0;
+}
+
+static int
+print_ages(struct args *a, const char *name)
+{
+	struct fault f = { 0 };
+	int r;
+
+	a->under = name;
+	a->ages = ages_new(&f);
+	r = a->ages == NULL ? -1 : age_queue(a, name, NULL, &f);
+	if (r == 1)
+		r = store_each(a->store, age_under, a, &f);
+	if (r == 0 && ages_print(a->ages, stdout) < 0)
+		r = report_stdout(&f);
+	if (r < 0)
+		report_fault(&a->o, &f, &a->status);
+	ages_free(a->ages);
+	return a->status;
+}
+
 /* The exit status. */
 static int
 run(struct args *a, char **queues)
@@ -394,6 +462,8 @@ run(struct args *a, char **queues)
 	a->store = store_open(a->spool, false, &f);
 	if (a->store == NULL)
 		return a->check != NULL ? check_fault(a, &f) : opt_fault(&a->o, &f);
+	if (a->aged)
+		return print_ages(a, queues[0]);
 	look_all(a, queues);
 	if (a->check != NULL)
 		return check_all(a);

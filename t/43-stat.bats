@@ -254,6 +254,48 @@ load helper
 	assert_output ''
 }
 
+@test "mq-stat --ages: ready and leased, by age" {
+	seq 5 | mq-put -q -l q
+	mq-put -q -d 1h -m later q
+	mq-take q
+	run -0 bash -c 'mq-stat --ages q | cut -f1,2'
+	assert_output $'ALL\t5\nready\t4\nleased\t1'
+	run -0 awk -F'\t' '{n = 0; for (i = 3; i <= NF; i++) n += $i; print NF, n == $2}' \
+		<(mq-stat --ages q)
+	assert_output $'12 1\n12 1\n12 1'
+	command -v script >/dev/null || skip 'no script(1)'
+	run -0 script -qec 'mq-stat --ages q' /dev/null
+	assert_match ' ALL +<1s +<10s +<1m .* 7d\+'
+}
+
+@test "mq-stat --ages --by: an attribute or a field; of a topic its subscriptions" {
+	for c in mail sms mail; do mq-put -q -a channel=$c -m x q; done
+	mq-put -q -k anna -m x q
+	run -0 bash -c 'mq-stat --ages --by channel q | cut -f1,2'
+	assert_output $'ALL\t4\nmail\t2\n-\t1\nsms\t1'
+	run -0 bash -c 'mq-stat --ages --by key q | cut -f1,2'
+	assert_output $'ALL\t4\n-\t3\nanna\t1'
+	mq-sub add t one
+	mq-sub add -r a t two
+	mq-put -q -a channel=sms -m x t
+	mq-put -q -r a -m x t
+	run -0 bash -c 'mq-stat --ages t | cut -f1,2'
+	assert_output $'ALL\t3\none\t2\ntwo\t1'
+	run -0 bash -c 'mq-stat --ages --by @channel t | cut -f1,2'
+	assert_output $'ALL\t3\n-\t2\nsms\t1'
+}
+
+@test "mq-stat --ages: 64, 66, 74" {
+	mq-put -q -m x q
+	for bad in '--ages' '--ages q q' '--ages -J q' '--ages -o ready q' '--ages --sort in q' \
+		'--ages -c dead=0 q' '--ages --prometheus q' '--by x q' '--ages --by . q' \
+		'--ages ../q'; do
+		run -64 mq-stat $bad
+	done
+	run -66 mq-stat --ages nope
+	run -74 bash -c 'mq-stat --ages q >/dev/full'
+}
+
 @test "mq-stat: a meter of another size, or garbage, is made anew" {
 	seq 3 | mq-put -q -l q
 	truncate -s 4096 "$MQ_SPOOL/q/meter"
