@@ -28,6 +28,7 @@ static const struct opt_use uses[] = {
 	{ 'v', "say on stderr how drain and workers were reckoned" },
 	{ OPT_AGES, "how old are the ready and leased messages of one QUEUE?" },
 	{ OPT_BY, "with --ages: a row for each value of an attribute or other FIELD" },
+	{ OPT_ESTIMATE, "at once, from counters: without ages, and not exact" },
 	{ OPT_PROMETHEUS, "for node_exporter's textfile collector, best with -O" },
 	{ OPT_SORT, "the most of FIELD first; of `queue' by name" },
 	{ 0, NULL },
@@ -50,7 +51,7 @@ static const struct tool tool = {
 struct args {
 	struct opt o;
 	const char *spool;
-	bool json, verbose, prometheus;
+	bool json, verbose, prometheus, estimate;
 	const char *output;      /* -O; NULL: standard output */
 	const char *check;       /* -c */
 	struct check *checking;
@@ -127,6 +128,9 @@ set(struct args *a, int id)
 		if (!attr_name_valid(a->o.arg + (a->o.arg[0] == '@')))
 			return opt_bad(&a->o, "not the name of a field or an attribute");
 		break;
+	case OPT_ESTIMATE:
+		a->estimate = true;
+		break;
 	case OPT_PROMETHEUS:
 		a->prometheus = true;
 		break;
@@ -155,7 +159,7 @@ check(struct args *a, char **queues, int n)
 	if (a->prometheus && (a->json || a->n > 0 || a->sorted || a->check != NULL))
 		return opt_usage(&a->o, "--prometheus prints all: no -J, -o, -c or --sort");
 	if (a->aged && (a->json || a->n > 0 || a->sorted || a->check != NULL ||
-	    a->prometheus || n != 1))
+	    a->prometheus || a->estimate || n != 1))
 		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by alone");
 	if (a->by_value != NULL && !a->aged)
 		return opt_usage(&a->o, "--by is for --ages");
@@ -189,7 +193,7 @@ add_row(struct args *a, struct queue *q, struct fault *f)
 		a->rows = rows;
 		a->room = room;
 	}
-	if (figures_read(q, &a->rows[a->nrows], f) < 0)
+	if (figures_read(q, a->estimate, &a->rows[a->nrows], f) < 0)
 		return -1;
 	a->nrows++;
 	return 0;

@@ -131,13 +131,15 @@ add_untaken(struct figures *g)
 }
 
 int
-figures_read(struct queue *q, struct figures *g, struct fault *f)
+figures_read(struct queue *q, bool estimate, struct figures *g, struct fault *f)
 {
 	int r;
 
 	*g = (struct figures){ .topic = queue_is_topic(q) };
 	strlcpy(g->name, queue_name(q), sizeof g->name);
-	if (queue_count(q, &g->counts, f) < 0)
+	r = estimate ? queue_estimate(q, &g->counts, f) : 0;
+	g->estimated = r == 1;
+	if (r < 0 || (r == 0 && queue_count(q, &g->counts, f) < 0))
 		return -1;
 	r = queue_activity(q, &g->activity, f);
 	if (r < 0)
@@ -227,6 +229,8 @@ figure_value(const struct figures *g, enum figure i, double *value)
 
 	*value = values[i] > 0 ? values[i] : 0;
 	if (of_meter(i) && !g->known)
+		return false;
+	if (g->estimated && i >= F_OLDEST && i <= F_OLDEST_TOTAL)
 		return false;
 	if (g->topic && i >= F_OUT)              /* nothing waits in a topic itself */
 		return false;

@@ -22,6 +22,7 @@ const char *trend_word(enum trend);
 struct figures {
 	char name[QUEUE_NAME_SIZE];
 	bool topic;
+	bool estimated;                  /* counts without ages, from counters */
 	bool known;                      /* the activity is; else it is all 0 */
 	struct counts counts;
 	struct activity activity;
@@ -33,8 +34,8 @@ struct figures {
 	enum trend trend;
 };
 
-/* Looks at the queue. */
-int figures_read(struct queue *, struct figures *, struct fault *);
+/* Looks at the queue; `estimate`: not at its messages, if it can be helped. */
+int figures_read(struct queue *, bool estimate, struct figures *, struct fault *);
 /* What follows from the rest. */
 void figures_reckon(struct figures *);
 /* Two lines of how drain and workers were reckoned. */

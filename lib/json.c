@@ -277,6 +277,20 @@ set_spread(json_t *o, const char *name, const struct spread *s)
 	return r | set(o, name, one);
 }
 
+/* An estimate knows less. */
+static int
+set_estimated(json_t *o, const struct figures *g)
+{
+	static const char *const more[] = { "oldest", "oldest_ready", "oldest_total",
+		"retrying", "groups", "longest", "done", "priorities" };
+
+	if (!g->estimated)
+		return 0;
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+		(void)json_object_del(o, more[i]);
+	return set(o, "estimated", json_true());
+}
+
 static int
 set_activity(json_t *o, const struct figures *g)
 {
@@ -325,7 +339,7 @@ json_print_figures(const struct figures *g, struct buffer *out)
 	    "oldest_ready", seconds(c->oldest_ready),
 	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,
 	    "priorities", list);
-	if (o != NULL && set_activity(o, g) == 0)
+	if (o != NULL && set_estimated(o, g) == 0 && set_activity(o, g) == 0)
 		return print(o, out);
 	json_decref(o);
 	errno = ENOMEM;

@@ -16,6 +16,7 @@
 
 #define METER_SIZE 20480
 #define METER_MAGIC "mqmeter2"
+#define GAUGES 5
 
 /* A lower bound that anybody may lower, and that may be raised only by who
  * saw that nobody lowered it since: value << 20 | generation. */
@@ -53,6 +54,9 @@ struct meter {
 	_Atomic uint64_t fan_low[10];    /* the segment it was for, last */
 	/* of a subscription: how far it has heard of these */
 	_Atomic uint64_t fan_seen[10], fan_due_seen;
+	/* messages that lie in new/, cur/, later/, grp/ and dlq/; see gauge.h */
+	_Atomic int64_t gauge[GAUGES];
+	_Atomic uint32_t gauged;         /* 1: they are right */
 	struct rates rates;
 };
 

@@ -10,6 +10,7 @@
 #include "activity.h"
 #include "admit.h"
 #include "attach.h"
+#include "gauge.h"
 #include "group.h"
 #include "lease.h"
 #include "ready.h"
@@ -50,6 +51,8 @@ move_across(struct lease *l, struct queue *to, struct place *goal, struct fault 
 			return queue_fault(to, f, dir);
 		if (renameat2(in, source, out, target, RENAME_NOREPLACE) == 0) {
 			ready_announce(to, goal, false);
+			gauge_move(l->q, &l->place, NULL);
+			gauge_move(to, NULL, goal);
 			return 1;
 		}
 		if (errno != ENOENT)

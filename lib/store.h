@@ -363,6 +363,10 @@ struct counts {
 /* Counts what is on disk; a lease that ran out counts as ready. */
 int queue_count(struct queue *, struct counts *, struct fault *);
 
+/* The same from counters, at once, without ages and what is of priorities. 1; 0: they
+ * are not known (a subscription's never are): count. */
+int queue_estimate(struct queue *, struct counts *, struct fault *);
+
 enum event {
 	EV_PUT, EV_TAKEN, EV_ACKED, EV_RETRIED,
 	EV_RETURNED,                     /* its lease ran out */

@@ -17,6 +17,7 @@
 #include "dedup.h"
 #include "dir.h"
 #include "fanout.h"
+#include "gauge.h"
 #include "hold.h"
 #include "line.h"
 #include "list.h"
@@ -411,6 +412,8 @@ sweep_one(struct queue *q, enum sweep_how how, struct swept *n, int64_t *next,
 		return -1;
 	r = how == SWEEP_TIMED ?
 	    timed_run(q, s.now, false, &n->returned, &n->released, f) : sweep_all(&s);
+	if (r == 0 && how == SWEEP_ALL)
+		r = gauge_recount(q, f);
 	mine = timed_next(q);
 	if (r == 0 && mine != 0 && (*next == 0 || mine < *next))
 		*next = mine;

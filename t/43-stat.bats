@@ -296,6 +296,41 @@ load helper
 	run -74 bash -c 'mq-stat --ages q >/dev/full'
 }
 
+@test "mq-stat --estimate: what was counted, without a look" {
+	seq 20 | mq-put -q -l q
+	seq 20 | mq-put -q -l -k anna q
+	mq-put -q -d 1h -m x q
+	mq-take -n 3 q >/dev/null
+	mq-take -n 5 -B 5 q -- true
+	mq-ack -K "$(mq-take q)"
+	mq-ack --retry -d 1h "$(mq-take q)"
+	mq-put -q -k bob -m x q
+	mq-take -n 25 q -- sh -c 'exit $(($(cat) % 3))'
+	run -0 mq-stat -o ready,leased,later,blocked,dead q
+	local exact=$output
+	run -0 mq-stat --estimate -o ready,leased,later,blocked,dead q
+	assert_output "$exact"
+	run -0 jq -c '[.estimated, has("oldest"), has("priorities"), has("ready")]' <(mq-stat --estimate -J q)
+	assert_output '[true,false,false,true]'
+	run -0 mq-stat --estimate -o oldest q
+	assert_equal "$output" -
+}
+
+@test "mq-stat --estimate: a meter made anew; mq-sweep counts; subscriptions are counted" {
+	seq 7 | mq-put -q -l q
+	rm "$MQ_SPOOL/q/meter"
+	mq-take --ack q >/dev/null
+	run -0 jq -c '[.estimated, .ready]' <(mq-stat --estimate -J q)
+	assert_output '[null,6]'
+	mq-sweep q
+	run -0 jq -c '[.estimated, .ready]' <(mq-stat --estimate -J q)
+	assert_output '[true,6]'
+	mq-sub add t s
+	mq-put -q -m x t
+	run -0 mq-stat --estimate -o ready t/s
+	assert_output 1
+}
+
 @test "mq-stat: a meter of another size, or garbage, is made anew" {
 	seq 3 | mq-put -q -l q
 	truncate -s 4096 "$MQ_SPOOL/q/meter"

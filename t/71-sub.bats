@@ -262,7 +262,7 @@ ends() {
 @test "mq-sub tail: SIGTERM ends it also when they never cease to come" {
 	mq-sub add t one limit=2000 full=drop-oldest
 	follow
-	background bash -c 'while :; do seq 1000; done | mq-put -q -S -l t'
+	background mq-put -q -S -l t < <(seq 999999999)
 	wait_for has_lines out 3000
 	kill "$tail"
 	ends 0
