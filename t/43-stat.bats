@@ -297,6 +297,7 @@ load helper
 }
 
 @test "mq-stat --estimate: what was counted, without a look" {
+	mq-conf --create q backoff=1h
 	seq 20 | mq-put -q -l q
 	seq 20 | mq-put -q -l -k anna q
 	mq-put -q -d 1h -m x q
