@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ages.h"
 #include "buffer.h"
@@ -14,9 +15,11 @@
 #include "opt.h"
 #include "prometheus.h"
 #include "report.h"
+#include "screen.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
+#include "trace.h"
 #include "whole.h"
 
 static const struct opt_use uses[] = {
@@ -26,6 +29,7 @@ static const struct opt_use uses[] = {
 	{ 'O', NULL },
 	{ 's', NULL },
 	{ 'v', "say on stderr how drain and workers were reckoned" },
+	{ 'w', "again every second: a full screen on a terminal, q ends it" },
 	{ OPT_AGES, "how old are the ready and leased messages of one QUEUE?" },
 	{ OPT_BY, "with --ages: a row for each value of an attribute or other FIELD" },
 	{ OPT_ESTIMATE, "at once, from counters: without ages, and not exact" },
@@ -63,7 +67,11 @@ struct args {
 	enum figure by;          /* FIGURES: the name */
 	enum figure shown[SHOWN_MAX];
 	size_t n;
-	struct column columns[SHOWN_MAX + 1];
+	struct column columns[SHOWN_MAX + 2];
+	bool live;               /* -w */
+	struct screen *screen;   /* NULL: not a terminal */
+	struct traces *traces;
+	char note[200];          /* what went wrong in this frame */
 	struct store *store;
 	bool listed;             /* came from store_each(): each sub after its topic */
 	const char *under;
@@ -140,6 +148,9 @@ set(struct args *a, int id)
 	case 'v':
 		a->verbose = true;
 		break;
+	case 'w':
+		a->live = true;
+		break;
 	case OPT_SORT:
 		return set_sort(a);
 	}
@@ -163,12 +174,14 @@ check(struct args *a, char **queues, int n)
 		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by alone");
 	if (a->by_value != NULL && !a->aged)
 		return opt_usage(&a->o, "--by is for --ages");
+	if (a->live && (a->verbose || a->aged || a->prometheus || a->check != NULL))
+		return opt_usage(&a->o, "-w goes with -J, -o, --sort and --estimate alone");
 	if (a->output != NULL && !a->prometheus)
 		return opt_usage(&a->o, "-O is for --prometheus");
 	for (; *queues != NULL; queues++)
 		if (!queue_name_valid(*queues))
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
-	a->named = a->n == 0 || n != 1;
+	a->named = a->n == 0 || n != 1 || a->live;
 	if (a->n == 0) {
 		memcpy(a->shown, all, sizeof all);
 		a->n = sizeof all / sizeof *all;
@@ -176,6 +189,7 @@ check(struct args *a, char **queues, int n)
 	a->columns[0] = (struct column){ "QUEUE", false };
 	for (size_t i = 0; i < a->n; i++)
 		a->columns[i + a->named] = (struct column){ figure_head(a->shown[i]), true };
+	a->columns[a->n + a->named] = (struct column){ "LAST MINUTE", false };
 	return 0;
 }
 
@@ -203,7 +217,9 @@ add_row(struct args *a, struct queue *q, struct fault *f)
 static void
 trouble(struct args *a, const struct fault *f)
 {
-	if (a->checking == NULL || check_trouble(a->checking, f->text) < 0)
+	if (a->screen != NULL)
+		snprintf(a->note, sizeof a->note, "%.199s", f->text);
+	else if (a->checking == NULL || check_trouble(a->checking, f->text) < 0)
 		report_fault(&a->o, f, &a->status);
 }
 
@@ -288,6 +304,18 @@ is_under(const struct figures *g, const struct figures *topic)
 	return topic != NULL && strncmp(g->name, topic->name, n) == 0 && g->name[n] == '/';
 }
 
+/* What waits and is worked on, drawn. */
+static void
+print_trace(struct args *a, const struct figures *g, struct table *t)
+{
+	const struct counts *c = &g->counts;
+	char drawn[TRACE_SIZE];
+
+	(void)trace_add(a->traces, g->name, (double)(c->ready + c->leased + c->blocked));
+	trace_draw(a->traces, g->name, table_utf8(t), drawn);
+	table_word(t, drawn);
+}
+
 static int
 print_row(struct args *a, const struct figures *g, const struct figures *topic,
     struct table *t)
@@ -302,19 +330,24 @@ print_row(struct args *a, const struct figures *g, const struct figures *topic,
 		table_word(t, text);
 	for (size_t i = 0; i < a->n; i++)
 		figure_print(g, a->shown[i], t);
+	if (a->screen != NULL)
+		print_trace(a, g, t);
 	return table_row(t);
 }
 
 static int
 print_table(struct args *a, struct fault *f)
 {
-	struct table *t = table_begin(stdout, a->columns, a->n + a->named);
+	struct table *t = table_begin(stdout, a->columns,
+	    a->n + a->named + (a->screen != NULL));
+	size_t room = a->screen != NULL ? (size_t)screen_rows(a->screen) : SIZE_MAX;
 	const struct figures *topic = NULL;
 	int r = 0;
 
 	if (t == NULL)
 		return fault_errno(f, "table");
-	for (size_t i = 0; r == 0 && i < a->nrows; i++) {
+	room = room > 5 ? room - 4 : 1;          /* the head, and what stands below */
+	for (size_t i = 0; r == 0 && i < a->nrows && i < room; i++) {
 		topic = a->rows[i].topic ? &a->rows[i] : topic;
 		r = print_row(a, &a->rows[i], topic, t);
 	}
@@ -455,6 +488,108 @@ print_ages(struct args *a, const char *name)
 	return a->status;
 }
 
+/* --- again and again ----------------------------------------------------------- */
+
+#define SECOND 1000
+
+/* As the spool is now: it may have been made since. */
+static int
+look_again(struct args *a, char **queues, struct fault *f)
+{
+	store_close(a->store);
+	a->store = store_open(a->spool, false, f);
+	if (a->store == NULL)
+		return -1;
+	a->nrows = 0;
+	a->note[0] = '\0';
+	look_all(a, queues);
+	if (a->sorted)
+		qsort_r(a->rows, a->nrows, sizeof *a->rows, by_figure, a);
+	return 0;
+}
+
+static void
+sort_by(struct args *a, int key)
+{
+	static const struct {
+		int key;
+		enum figure by;
+	} keys[] = {
+		{ 'r', F_READY }, { 'l', F_LEASED }, { 'd', F_DEAD }, { 'o', F_OLDEST },
+		{ 'i', F_IN }, { 'u', F_OUT }, { 'n', FIGURES },
+	};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (keys[i].key == key) {
+			a->by = keys[i].by;
+			a->sorted = key != 'n';
+		}
+}
+
+/* Until q; 0, or -1 with the fault. */
+static int
+watch(struct args *a, char **queues, struct fault *f)
+{
+	bool paused = false;
+	int key = 0, r = 0;
+
+	while (key >= 0 && key != 'q' && r == 0) {
+		if (!paused)
+			r = look_again(a, queues, f);
+		screen_frame(a->screen);
+		if (r == 0)
+			r = print_table(a, f);
+		printf("%s\nq ends, space %s; sort: Ready Leased Dead Oldest In oUt Name",
+		    a->note, paused ? "goes on" : "pauses");
+		if (r == 0)
+			r = report_flush(f);
+		key = r == 0 ? screen_key(a->screen, SECOND) : -1;
+		paused ^= key == ' ';
+		sort_by(a, key);
+	}
+	return r;
+}
+
+/* Where there is no terminal: until it is killed, or nobody reads. */
+static int
+repeat(struct args *a, char **queues, struct fault *f)
+{
+	for (;;) {
+		int r = look_again(a, queues, f);
+
+		if (r == 0)
+			r = a->json ? print_json(a, f) : print_table(a, f);
+		if (r == 0 && !a->json && putchar('\n') == EOF)
+			r = report_stdout(f);
+		if (r == 0)
+			r = report_flush(f);
+		if (r < 0)
+			return -1;
+		usleep(SECOND * 1000);
+	}
+}
+
+static int
+live(struct args *a, char **queues)
+{
+	struct fault f = { 0 };
+	int r = -1;
+
+	a->traces = traces_new();
+	if (a->traces == NULL)
+		fault_errno(&f, "screen");
+	else if (!a->json && (a->screen = screen_begin(&f)) != NULL)
+		r = watch(a, queues, &f);
+	else if (f.status == 0)
+		r = repeat(a, queues, &f);
+	screen_end(a->screen);
+	a->screen = NULL;
+	traces_free(a->traces);
+	if (r < 0)
+		report_fault(&a->o, &f, &a->status);
+	return a->status;
+}
+
 /* The exit status. */
 static int
 run(struct args *a, char **queues)
@@ -463,6 +598,8 @@ run(struct args *a, char **queues)
 
 	if (a->check != NULL && (a->checking = check_parse(a->check, &f)) == NULL)
 		return check_fault(a, &f);
+	if (a->live)
+		return live(a, queues);
 	a->store = store_open(a->spool, false, &f);
 	if (a->store == NULL)
 		return a->check != NULL ? check_fault(a, &f) : opt_fault(&a->o, &f);

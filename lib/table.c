@@ -440,6 +440,12 @@ table_screen(const struct table *t)
 	return t->screen;
 }
 
+bool
+table_utf8(const struct table *t)
+{
+	return t->utf8;
+}
+
 int
 table_end(struct table *t)
 {

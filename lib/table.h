@@ -35,6 +35,7 @@ struct table;
 struct table *table_begin(FILE *, const struct column *, size_t n);
 /* Is it for people? */
 bool table_screen(const struct table *);
+bool table_utf8(const struct table *);
 
 /* The next cell of the row; what fails is told by table_row(). */
 void table_text(struct table *, const char *, size_t len);

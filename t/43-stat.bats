@@ -332,6 +332,39 @@ load helper
 	assert_output 1
 }
 
+@test "mq-stat -w: a full screen on a terminal, that q ends; as it was after it" {
+	command -v script >/dev/null || skip 'no script(1)'
+	seq 3 | mq-put -q -l q
+	mkfifo keys
+	exec 5<>keys
+	background script -qfec 'stty rows 24 cols 100; mq-stat -w nope q; echo "status $?"; stty -a' shown <keys >/dev/null 5>&-
+	wait_for grep -q 'LAST MINUTE' shown
+	printf r >&5
+	wait_for eval '(($(grep -c "LAST MINUTE" shown) >= 2))'
+	printf q >&5
+	wait_for grep -q 'status 0' shown
+	exec 5>&-
+	run -0 cat shown
+	assert_match $'\e\\[\\?1049h.*nope: no such queue.*\e\\[\\?1049l.*status 0.* icanon.* echo '
+	assert_match 'q +3 +0 .*█'
+}
+
+@test "mq-stat -w: elsewhere again and again, until nobody reads" {
+	mq-put -q -m x q
+	run -124 timeout 3 mq-stat -w -o ready,dead
+	assert_line 0 $'q\t1\t0'
+	(("${#lines[@]}" >= 2))
+	background mq-stat -w -J >out
+	wait_for has_lines out 2
+	run -0 jq -c .ready out
+	assert_line 1 1
+	run -74 timeout 5 bash -c 'mq-stat -w >/dev/full'
+	run -64 mq-stat -w -c 'ready<1'
+	run -64 mq-stat -w -v
+	run -64 mq-stat -w --prometheus
+	run -64 mq-stat -w --ages q
+}
+
 @test "mq-stat: a meter of another size, or garbage, is made anew" {
 	seq 3 | mq-put -q -l q
 	truncate -s 4096 "$MQ_SPOOL/q/meter"
