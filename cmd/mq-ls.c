@@ -16,6 +16,7 @@
 #include "std.h"
 #include "store.h"
 #include "table.h"
+#include "units.h"
 
 static const struct opt_use uses[] = {
 	{ 'F', "only what EXPR matches; repeated: or" },
@@ -40,8 +41,8 @@ static const struct tool tool = {
 
 struct args {
 	struct opt o;
-	const char *spool, *fields;
-	bool json;
+	const char *spool;
+	bool json, fields;       /* -o was given */
 	unsigned states;
 	struct filter *filter;
 	struct columns columns;
@@ -55,20 +56,29 @@ struct args {
 static int
 set_states(struct args *a)
 {
-	const char *s = a->o.arg;
+	const char *list = a->o.arg, *word;
+	size_t len;
 
-	for (size_t n; a->states == 0 || s[-1] == ','; s += n + 1) {
+	for (a->states = 0; word_next(&list, &word, &len);) {
 		unsigned state = 1;
 
-		n = strcspn(s, ",");
-		while (state < STATES_ALL && (strncmp(state_word(state), s, n) != 0 ||
-		    state_word(state)[n] != '\0'))
+		while (state < STATES_ALL && !word_is(word, len, state_word(state)))
 			state <<= 1;
-		if (n == 0 || state > STATES_ALL)
+		if (state > STATES_ALL)
 			return opt_bad(&a->o, "not of ready,leased,later,blocked,dead,done");
 		a->states |= state;
 	}
 	return 0;
+}
+
+/* The last -o counts. */
+static int
+set_fields(struct args *a, const char *list)
+{
+	struct fault f;
+
+	columns_free(&a->columns);
+	return columns_parse(&a->columns, list, &f) < 0 ? opt_bad(&a->o, f.text) : 0;
 }
 
 static int
@@ -81,13 +91,12 @@ set(struct args *a, int id)
 		a->json = true;
 		break;
 	case 'o':
-		a->fields = a->o.arg;
-		break;
+		a->fields = true;
+		return set_fields(a, a->o.arg);
 	case 's':
 		a->spool = a->o.arg;
 		break;
 	case OPT_STATE:
-		a->states = 0;
 		return set_states(a);
 	}
 	return 0;
@@ -96,20 +105,16 @@ set(struct args *a, int id)
 static int
 check(struct args *a, char **queues)
 {
-	struct fault f;
-
-	if (a->json && a->fields != NULL)
+	if (a->json && a->fields)
 		return opt_usage(&a->o, "-J has all fields: no -o");
-	if (*queues == NULL && (a->fields != NULL || a->filter != NULL || a->states != 0))
+	if (*queues == NULL && (a->fields || a->filter != NULL || a->states != 0))
 		return opt_usage(&a->o, "-o, -F and --state want a QUEUE");
 	for (; *queues != NULL; queues++)
 		if (!queue_name_valid(*queues))
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
-	if (columns_parse(&a->columns, a->fields != NULL ? a->fields : SHOWN, &f) < 0)
-		return opt_usage(&a->o, "-o: %s", f.text);
 	if (a->states == 0)
 		a->states = STATES_ALL & ~DONE;
-	return 0;
+	return a->fields ? 0 : set_fields(a, SHOWN);
 }
 
 /* --- printing ------------------------------------------------------------------ */

@@ -20,6 +20,7 @@
 #include "store.h"
 #include "table.h"
 #include "trace.h"
+#include "units.h"
 #include "whole.h"
 
 static const struct opt_use uses[] = {
@@ -84,20 +85,19 @@ struct args {
 static int
 set_fields(struct args *a)
 {
-	const char *s = a->o.arg;
+	const char *list = a->o.arg, *word;
 	char why[100];
+	size_t len;
 
-	for (size_t len; a->n == 0 || s[-1] == ','; s += len + 1) {
-		enum figure i;
+	for (a->n = 0; word_next(&list, &word, &len); a->n++) {
+		enum figure i = figure_find(word, len);
 
-		len = strcspn(s, ",");
-		i = figure_find(s, len);
-		if (i == FIGURES || len == 0 || a->n == SHOWN_MAX) {
-			snprintf(why, sizeof why, "unknown field %.*s",
-			    len < 40 ? (int)len : 40, s);
+		if (i == FIGURES || a->n == SHOWN_MAX) {
+			snprintf(why, sizeof why, "no such field: %.*s",
+			    len < 40 ? (int)len : 40, word);
 			return opt_bad(&a->o, why);
 		}
-		a->shown[a->n++] = i;
+		a->shown[a->n] = i;
 	}
 	return 0;
 }
@@ -108,7 +108,7 @@ set_sort(struct args *a)
 	a->sorted = true;
 	a->by = figure_find(a->o.arg, strlen(a->o.arg));
 	if (a->by == FIGURES && strcmp(a->o.arg, "queue") != 0)
-		return opt_bad(&a->o, "unknown field");
+		return opt_bad(&a->o, "no such field");
 	return 0;
 }
 
@@ -123,7 +123,6 @@ set(struct args *a, int id)
 		a->json = true;
 		break;
 	case 'o':
-		a->n = 0;
 		return set_fields(a);
 	case 'O':
 		a->output = a->o.arg;

@@ -425,7 +425,8 @@ int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
 
 /* --- until something is over ----------------------------------------------- */
 
-/* 1: a message is ready, leased or waits for a retry (`held`: is leased); 0 */
+/* 1: a message is ready, leased or waits for a retry (`held`: is leased); 0. Of a
+ * topic, in any of its subscriptions. */
 int queue_busy(struct queue *, bool held, struct fault *);
 
 enum fate { FATE_UNKNOWN, FATE_WAITING, FATE_ACKED, FATE_LOST };

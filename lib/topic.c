@@ -511,29 +511,41 @@ topic_tail_end(struct queue *sub)
 
 /* --- looking and tidying -------------------------------------------------------------------- */
 
+/* By the index; where one may only read, from sub/ itself. The caller's. */
+static int
+all_subs(struct queue *topic, struct subs **l, struct fault *f)
+{
+	int r;
+
+	if (queue_conf(topic, f) == NULL)
+		return -1;
+	if (queue_ready(topic, f) < 0 || queue_lock(topic, f) < 0)
+		return f->status == ST_PERMISSION || f->error == EROFS ?
+		    subs_read(topic, l, f) : -1;
+	r = subs_load(topic, l, f);
+	if (r == 0)
+		topic->subs = NULL;
+	queue_unlock(topic);
+	return r;
+}
+
 int
 topic_each(struct queue *topic, int (*fn)(const struct subscription *, void *), void *arg,
     struct fault *f)
 {
-	struct subs *l;
+	struct subs *l = NULL;
 	int r;
 
 	if (!queue_is_topic(topic))
 		return 0;
-	if (queue_conf(topic, f) == NULL || queue_ready(topic, f) < 0 ||
-	    queue_lock(topic, f) < 0)
-		return -1;
-	r = subs_load(topic, &l, f);
-	topic->subs = NULL;              /* ours for a while */
-	queue_unlock(topic);
+	r = all_subs(topic, &l, f);
 	for (size_t i = 0; r == 0 && i < l->n; i++) {
 		struct subscription s = { l->v[i].name, l->v[i].pattern, l->v[i].filters,
 			l->v[i].nfilters, l->v[i].ephemeral };
 
 		r = fn(&s, arg);
 	}
-	if (r >= 0)
-		subs_free(l);
+	subs_free(l);
 	return r;
 }
 

@@ -99,7 +99,7 @@ load helper
 	done
 	run -64 mq-stat -J -o ready q
 	run -64 mq-stat --sort what
-	assert_line 0 'mq-stat: --sort: what: unknown field'
+	assert_line 0 'mq-stat: --sort: what: no such field'
 }
 
 @test "mq-stat: rates over a minute, and what follows from them" {

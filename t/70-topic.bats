@@ -73,6 +73,18 @@ whole() {
 	assert_output $'plain\nt\nt/a\nt/b'
 }
 
+@test "topic: mq-wait waits for all of its subscriptions" {
+	subs a b
+	mq-put -q -m x t
+	mq-take --ack t/a >/dev/null
+	run -75 mq-wait -W 50ms t
+	background mq-wait t
+	wait=$pid
+	mq-take --ack t/b >/dev/null
+	wait "$wait"
+	run -0 mq-wait -W 50ms t/b
+}
+
 @test "topic: taking from it itself is 64, with a hint" {
 	mq-sub add t one
 	mq-put -q -m x t

@@ -60,10 +60,10 @@ kept() {
 }
 # taken SUB: a consumer comes before anybody has swept
 taken() {
-	mq-take --ack -n 9 "t/$1" >"taken.$1" 2>"taken.err" || [ $? = 1 ] ||
+	mq-take --ack -n 9 "t/$1" >"taken.$1" 2>taken.err || [ $? = 1 ] ||
 		bad "take: $(cat taken.err)"
-	while mq-take --ack -n 9 "t/$1" >more 2>"taken.err"; do
-		cat more >>"taken.$1"
+	while mq-take --ack -n 9 "t/$1" >another 2>taken.err; do
+		cat another >>"taken.$1"
 	done
 }
 # A put that says `not stored`, or fails without a word on it, stored nothing.

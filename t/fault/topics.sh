@@ -20,7 +20,7 @@ export PATH MQ_SPOOL D
 bad() {
 	echo "topics: $*; kept $D" >&2
 	touch "$D/stop"
-	kill -9 $(jobs -p) 2>/dev/null
+	jobs -p | xargs -r kill -9 2>/dev/null
 	exit 1
 }
 
