@@ -40,7 +40,7 @@ DEPS       := gcc make libc6-dev libbsd-dev libmd-dev libxxhash-dev libjansson-d
 TEST_DEPS  := bats mandoc strace jq procps
 LINT_DEPS  := cppcheck shellcheck mandoc git zsh fish
 HEAVY_DEPS := bats pkg-config fuse3 libfuse3-dev mount e2fsprogs \
-	xfsprogs btrfs-progs faketime util-linux python3 procps
+	xfsprogs btrfs-progs faketime util-linux python3 procps prometheus
 
 TOOLS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
 UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/test-*.c))

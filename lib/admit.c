@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "admit.h"
 
+#include "activity.h"
 #include "hold.h"
 #include "ready.h"
 #include "room.h"
@@ -22,7 +23,7 @@ drop_oldest(struct queue *q, struct fault *f)
 	else
 		r = hold_split(q, &p, p.name.first, p.name.first + 1, &to, NULL, f);
 	if (r == 1)
-		atomic_fetch_add(&q->meter->overflowed, 1);
+		activity_left(q, &p.name, EV_DROPPED, 1);
 	if (r == 0 && q->stuck)
 		return 0;                /* it is still being published */
 	return r < 0 ? -1 : 1;

@@ -311,14 +311,14 @@ finish(struct queue *topic, const struct place *out, const struct head *h, struc
 	if (fo == NULL)
 		return -1;
 	if (fo->n == 0) {
-		atomic_fetch_add(&topic->meter->unrouted, out->name.count);
+		rates_count(&topic->meter->rates, EV_UNROUTED, out->name.count);
 		r = queue_unlink(topic, out, f);
 	} else {
 		r = deliver_all(fo, out, true, f);
 	}
 	fanout_end(fo);
 	if (r == 1)
-		atomic_fetch_add(&topic->meter->published, out->name.count);
+		rates_count(&topic->meter->rates, EV_PUT, out->name.count);
 	return r < 0 ? -1 : 0;
 }
 

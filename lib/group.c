@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "dir.h"
+#include "gauge.h"
 #include "hold.h"
 #include "settle.h"
 
@@ -236,8 +237,10 @@ into_hold(struct queue *q, const struct place *from, const char *held, struct fa
 		if (in < 0)
 			return errno == ENOENT ? 0 : queue_fault(q, f, "hold");
 		atomic_store(&q->meter->busy, 1);
-		if (renameat2(in, name, hold, held, RENAME_NOREPLACE) == 0)
+		if (renameat2(in, name, hold, held, RENAME_NOREPLACE) == 0) {
+			gauge_move(q, from, NULL);
 			return 1;
+		}
 		if (errno != ENOENT || tries > 0)
 			break;
 		queue_dir_forget(q, dir);        /* removed and made again? */

@@ -179,17 +179,17 @@ static void
 say_dropped(struct hand *h, bool late)
 {
 	int64_t now = monotonic_ms();
-	struct totals t;
+	struct activity t;
 	struct fault f;
 
 	if (late && now - h->said < 1000)
 		return;
-	if (queue_totals(h->how->follow, &t, &f) != 1 || t.dropped <= h->dropped)
+	if (queue_activity(h->how->follow, &t, &f) != 1 || t.total[EV_DROPPED] <= h->dropped)
 		return;
 	fault_set(&f, ST_OK, "%" PRIu64 " dropped: they come faster than they are read here",
-	    t.dropped - h->dropped);
+	    t.total[EV_DROPPED] - h->dropped);
 	h->how->complain(&f);
-	h->dropped = t.dropped;
+	h->dropped = t.total[EV_DROPPED];
 	h->said = now;
 }
 

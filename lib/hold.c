@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "gauge.h"
 #include "group.h"
 #include "settle.h"
 
@@ -26,8 +27,10 @@ held_move(struct queue *q, int hold, const char *held, const struct place *goal)
 
 		if (to < 0)
 			return -1;
-		if (renameat2(hold, held, to, name, RENAME_NOREPLACE) == 0)
+		if (renameat2(hold, held, to, name, RENAME_NOREPLACE) == 0) {
+			gauge_move(q, NULL, goal);
 			return 0;
+		}
 		if (errno != ENOENT)
 			break;
 		queue_dir_forget(q, dir);

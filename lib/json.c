@@ -238,23 +238,90 @@ seconds(int64_t ms)
 }
 
 static int
-set_totals(json_t *o, const struct totals *t, bool topic)
+set_number(json_t *o, const char *name, double value)
 {
+	return set(o, name, json_real((double)(int64_t)(value * 1e6 + 0.5) / 1e6));
+}
+
+static int
+set_rates(json_t *o, const struct figures *g)
+{
+	json_t *rates = json_object(), *totals = json_object();
 	int r = 0;
 
-	if (t == NULL)
-		return 0;
-	if (topic) {
-		r |= set(o, "published", json_integer((json_int_t)t->published));
-		r |= set(o, "unrouted", json_integer((json_int_t)t->unrouted));
+	for (int e = 0; e < EVENTS; e++) {
+		const char *word = event_word((enum event)e);
+		json_t *one = json_object();
+
+		r |= set_number(one, "1m", event_rate(g, (enum event)e, SPAN_1M));
+		r |= set_number(one, "5m", event_rate(g, (enum event)e, SPAN_5M));
+		r |= set_number(one, "15m", event_rate(g, (enum event)e, SPAN_15M));
+		r |= set(rates, word, one);
+		r |= set(totals, word, json_integer((json_int_t)g->activity.total[e]));
 	}
-	return r | set(o, "dropped", json_integer((json_int_t)t->dropped));
+	r |= set(o, "rates", rates);
+	return r | set(o, "totals", totals);
+}
+
+static int
+set_spread(json_t *o, const char *name, const struct spread *s)
+{
+	json_t *one = json_object();
+	int r = set(one, "count", json_integer((json_int_t)s->count));
+
+	r |= set_number(one, "mean", s->mean);
+	r |= set_number(one, "recent", s->recent);
+	r |= set_number(one, "p50", s->p50);
+	r |= set_number(one, "p95", s->p95);
+	r |= set_number(one, "p99", s->p99);
+	return r | set(o, name, one);
+}
+
+/* An estimate knows less. */
+static int
+set_estimated(json_t *o, const struct figures *g)
+{
+	static const char *const more[] = { "oldest", "oldest_ready", "oldest_total",
+		"retrying", "groups", "longest", "done", "priorities" };
+
+	if (!g->estimated)
+		return 0;
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+		(void)json_object_del(o, more[i]);
+	return set(o, "estimated", json_true());
+}
+
+static int
+set_activity(json_t *o, const struct figures *g)
+{
+	const uint64_t *total = g->activity.total;
+	int r = 0;
+
+	if (!g->known)
+		return 0;
+	if (g->topic) {
+		r |= set(o, "published", json_integer((json_int_t)total[EV_PUT]));
+		r |= set(o, "unrouted", json_integer((json_int_t)total[EV_UNROUTED]));
+	}
+	r |= set(o, "dropped", json_integer((json_int_t)total[EV_DROPPED]));
+	r |= set_number(o, "in", g->in);
+	if (!g->topic) {
+		r |= set_number(o, "out", g->out);
+		r |= set(o, "drain", g->drain < NEVER ? json_integer((json_int_t)(g->drain + 0.999)) :
+		    json_null());
+		if (g->workers >= 0)
+			r |= set(o, "workers", json_integer((json_int_t)g->workers));
+		r |= set(o, "trend", json_string(trend_word(g->trend)));
+		r |= set_spread(o, "waited", &g->activity.waited);
+		r |= set_spread(o, "held", &g->activity.held);
+	}
+	return r | set_rates(o, g);
 }
 
 int
-json_print_counts(const char *queue, const struct counts *c, const struct totals *t,
-    bool topic, struct buffer *out)
+json_print_figures(const struct figures *g, struct buffer *out)
 {
+	const struct counts *c = &g->counts;
 	json_t *list = json_array(), *o;
 
 	for (int p = 0; p < PRIORITIES; p++)
@@ -262,7 +329,8 @@ json_print_counts(const char *queue, const struct counts *c, const struct totals
 			(void)json_array_append_new(list, json_pack("{s:i,s:I,s:I}",
 			    "priority", p, "ready", (json_int_t)c->priority[p].ready,
 			    "oldest", seconds(c->priority[p].oldest)));
-	o = json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "queue", queue,
+	o = json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "queue",
+	    g->name,
 	    "ready", (json_int_t)c->ready, "leased", (json_int_t)c->leased,
 	    "later", (json_int_t)c->later, "retrying", (json_int_t)c->retrying,
 	    "blocked", (json_int_t)c->blocked, "groups", (json_int_t)c->groups,
@@ -271,7 +339,7 @@ json_print_counts(const char *queue, const struct counts *c, const struct totals
 	    "oldest_ready", seconds(c->oldest_ready),
 	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,
 	    "priorities", list);
-	if (o != NULL && set_totals(o, t, topic) == 0)
+	if (o != NULL && set_estimated(o, g) == 0 && set_activity(o, g) == 0)
 		return print(o, out);
 	json_decref(o);
 	errno = ENOMEM;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "figures.h"
 #include "store.h"
 #include "view.h"
 
@@ -23,11 +24,10 @@
  * a reason stands as U+FFFD. -1 with errno ENOMEM, nothing appended. */
 int json_print(const struct view *, struct buffer *);
 
-/* Appends {"queue":NAME,...} with what queue_count() tells, ages in whole
- * seconds (0 where there is none), and what queue_totals() does, unless that is
- * NULL; what is of topics alone only for a `topic`. The same. */
-int json_print_counts(const char *queue, const struct counts *, const struct totals *,
-	bool topic, struct buffer *);
+/* Appends {"queue":NAME,...} with all figures: ages in whole seconds (0 where there is
+ * none), rates a second, times in seconds; what is not known is left out, what is
+ * never is null. The same. */
+int json_print_figures(const struct figures *, struct buffer *);
 /* Appends {"queue":NAME}. The same. */
 int json_print_queue(const char *queue, struct buffer *);
 /* Appends {"queue":"TOPIC/SUB","topic":...,"subscription":...,"route":PATTERN or

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "dir.h"
 #include "hold.h"
 #include "list.h"
@@ -437,13 +438,16 @@ int
 lease_ack(struct lease *l, struct fault *f)
 {
 	struct goal g = { .l = l, .f = f };
+	int64_t taken = l->taken;
 	int r;
 
+	if (taken == 0)
+		taken = activity_taken_at(l->q, &l->place);
 	g.to = settle_end(l->q, &l->place.name, OUT_ACKED);
 	r = carry_lease(&g);
 	if (g.done > 0) {
 		why_remove(l->q, &l->place.name, false);
-		atomic_fetch_add(&l->q->meter->acked, g.done);
+		activity_acked(l->q, taken, g.done);
 	}
 	return r;
 }
@@ -465,7 +469,7 @@ lease_bury(struct lease *l, const struct why *why, struct fault *f)
 
 	if (g.done > 0) {
 		note_why(l, why);
-		atomic_fetch_add(&l->q->meter->buried, g.done);
+		rates_count(&l->q->meter->rates, EV_BURIED, g.done);
 	}
 	return r;
 }
@@ -509,7 +513,7 @@ lease_retry(struct lease *l, int64_t delay, const struct why *why, struct fault 
 	r = carry_lease(&g);
 	if (g.done > 0) {
 		note_why(l, why);
-		atomic_fetch_add(&l->q->meter->retried, g.done);
+		rates_count(&l->q->meter->rates, EV_RETRIED, g.done);
 	}
 	return r == 1 ? RETRIED : r;
 }
@@ -632,7 +636,10 @@ lease_split(struct lease *l, uint32_t at, struct lease **rest, struct fault *f)
 		m = NULL;
 	}
 	*rest = lease_new(l->q, &p, m, f);
-	return *rest == NULL ? -1 : 1;
+	if (*rest == NULL)
+		return -1;
+	(*rest)->taken = l->taken;
+	return 1;
 }
 
 /* --- its bodies -------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ struct lease {
 	struct queue *q;                 /* a reference of its own */
 	struct place place;              /* where it was when last seen */
 	struct message *m;               /* NULL: not opened yet */
+	int64_t taken;                   /* when, ms since 1970; 0: unknown */
 };
 
 /* A lease of what is (or will be) at `place`; takes over m. NULL with fault. */

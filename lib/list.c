@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "dir.h"
 #include "hold.h"
 #include "lease.h"
@@ -622,7 +623,8 @@ entry_remove(struct queue *q, const struct entry *e, struct fault *f)
 
 	if (r == 1) {
 		why_remove(q, &to.name, e->state == DEAD);
-		atomic_fetch_add(&q->meter->dropped, 1);
+		if (e->state != DEAD)
+			activity_left(q, &p->name, EV_REMOVED, 1);
 	}
 	return r;
 }
@@ -696,7 +698,8 @@ clear_place(const struct place *p, void *arg)
 	if (r != 1)
 		return r;
 	why_remove(c->q, &p->name, p->where == IN_DLQ);
-	atomic_fetch_add(&c->q->meter->dropped, p->name.count);
+	if (p->where != IN_DLQ)
+		activity_left(c->q, &p->name, EV_REMOVED, p->name.count);
 	c->removed += p->name.count;
 	return 0;
 }
@@ -856,6 +859,16 @@ age_of(const struct place *p, int64_t now)
 	return now > since ? now - since : 0;
 }
 
+static void
+count_untaken(struct counting *k, const struct name *n)
+{
+	int64_t age = k->now - id_time(n->id);
+
+	for (int s = 0; s < SPANS; s++)
+		if (age <= span_ms((enum span)s))
+			k->c->untaken[s] += n->count;
+}
+
 static int
 count_place(const struct place *p, void *arg)
 {
@@ -900,6 +913,8 @@ count_place(const struct place *p, void *arg)
 		break;
 	}
 	older(&c->oldest_total, k->now - id_time(p->name.id));
+	if (p->name.deliveries == 0)
+		count_untaken(k, &p->name);
 	return 0;
 }
 

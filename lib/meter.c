@@ -171,6 +171,7 @@ meter_make(int dir, uint64_t seq, mode_t mode)
 	m.made = m.index = m.fan_due = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	for (int p = 0; p < 10; p++)
 		m.fan[p] = m.index;
+	m.gauged = seq <= 1;             /* nothing is there */
 	m.topic = faccessat(dir, "sub", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	m.dev = st.st_dev;
 	m.ino = st.st_ino;

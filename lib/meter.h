@@ -12,8 +12,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define METER_SIZE 4096
-#define METER_MAGIC "mqmeter1"
+#include "rates.h"
+
+#define METER_SIZE 20480
+#define METER_MAGIC "mqmeter2"
+#define GAUGES 5
 
 /* A lower bound that anybody may lower, and that may be raised only by who
  * saw that nobody lowered it since: value << 20 | generation. */
@@ -35,19 +38,15 @@ struct meter {
 	hint due;                        /* first bucket in later/ */
 	hint dedup;                      /* first idempotency key to be forgotten */
 	_Atomic uint64_t back[10];       /* messages that came back, a priority */
-	_Atomic uint64_t put, taken, acked, retried, expired, buried, dropped,
-	    returned;                    /* messages since the meter was made */
 	/* under the lock, in a queue with a limit: what counts, see room.h */
 	uint64_t held, held_bytes;
 	uint64_t limit, limit_bytes;     /* those that it was counted under */
 	uint64_t recounted;              /* ms since 1970 */
 	_Atomic uint32_t blocked;        /* puts that wait for room, about */
 	uint64_t rate_next;              /* the next token, ns of CLOCK_BOOTTIME */
-	_Atomic uint64_t overflowed;     /* messages that full=drop-oldest dropped */
 	uint64_t made;                   /* when, ns since 1970 */
-	/* of a topic */
-	_Atomic uint64_t published, unrouted;
-	_Atomic uint64_t index;          /* the index file that is true has this number */
+	_Atomic uint64_t index;          /* of a topic: the index file that is true has
+	                                  * this number */
 	/* Of a topic: counts up before and after messages of a priority, or delayed
 	 * ones, are linked into subscriptions, whose own meters are left alone. Its
 	 * first value is one that no other meter had. */
@@ -55,6 +54,10 @@ struct meter {
 	_Atomic uint64_t fan_low[10];    /* the segment it was for, last */
 	/* of a subscription: how far it has heard of these */
 	_Atomic uint64_t fan_seen[10], fan_due_seen;
+	/* messages that lie in new/, cur/, later/, grp/ and dlq/; see gauge.h */
+	_Atomic int64_t gauge[GAUGES];
+	_Atomic uint32_t gauged;         /* 1: they are right */
+	struct rates rates;
 };
 
 _Static_assert(sizeof(struct meter) <= METER_SIZE, "meter");

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "admit.h"
 #include "attach.h"
+#include "gauge.h"
 #include "group.h"
 #include "lease.h"
 #include "ready.h"
@@ -49,6 +51,8 @@ move_across(struct lease *l, struct queue *to, struct place *goal, struct fault 
 			return queue_fault(to, f, dir);
 		if (renameat2(in, source, out, target, RENAME_NOREPLACE) == 0) {
 			ready_announce(to, goal, false);
+			gauge_move(l->q, &l->place, NULL);
+			gauge_move(to, NULL, goal);
 			return 1;
 		}
 		if (errno != ENOENT)
@@ -77,8 +81,8 @@ static void
 moved(struct lease *l, struct queue *to)
 {
 	why_remove(l->q, &l->place.name, false);
-	atomic_fetch_add(&l->q->meter->acked, l->place.name.count);
-	atomic_fetch_add(&to->meter->put, l->place.name.count);
+	activity_acked(l->q, l->taken, l->place.name.count);
+	activity_put(to, l->place.name.count);
 }
 
 static int
@@ -236,7 +240,7 @@ move_grouped(struct lease *l, struct queue *to, struct fault *f)
 		return move_copied(l, to, f);
 	if (r != 1)
 		return r;
-	atomic_fetch_add(&to->meter->put, 1);
+	activity_put(to, 1);
 	r = lease_ack(l, f);
 	if (r == 0) {                    /* lost meanwhile: it stays where it is */
 		struct place gone = { .where = GONE, .name = at.name };

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "admit.h"
 #include "attach.h"
 #include "dedup.h"
@@ -345,8 +346,6 @@ publish_topic(struct put *p, const struct head *h, const struct place *tmp, int 
 		queue_close(p->full);
 		p->full = t.full;
 	}
-	if (r == PUBLISHED)
-		atomic_fetch_add(&p->q->meter->put, p->part);
 	return r;
 }
 
@@ -390,7 +389,7 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 		if (flush(p, fd, &to, f) < 0 || still_there(p, &to, f) < 0)
 			r = -1;
 		else
-			atomic_fetch_add(&p->q->meter->put, p->part);
+			activity_put(p->q, p->part);
 	} else {
 		bool stays = queue_unlink(p->q, &tmp, &ignored) != 1;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dir.h"
+#include "gauge.h"
 #include "hold.h"
 #include "sequence.h"
 #include "subs.h"
@@ -195,8 +196,10 @@ queue_move(struct queue *q, const struct place *from, const struct place *to,
 		in = place_at(q, from, false, source);
 		if (in < 0)
 			return errno == ENOENT ? 0 : queue_fault(q, f, source);
-		if (renameat2(in, source, out, target, RENAME_NOREPLACE) == 0)
+		if (renameat2(in, source, out, target, RENAME_NOREPLACE) == 0) {
+			gauge_move(q, from, to);
 			return 1;
+		}
 		if (errno == EEXIST)
 			return 0;
 		if (errno != ENOENT)
@@ -224,8 +227,10 @@ queue_unlink(struct queue *q, const struct place *p, struct fault *f)
 
 		if (dir < 0)
 			return errno == ENOENT ? 0 : queue_fault(q, f, name);
-		if (unlinkat(dir, name, 0) == 0)
+		if (unlinkat(dir, name, 0) == 0) {
+			gauge_move(q, p, NULL);
 			return 1;
+		}
 		if (errno != ENOENT)
 			return queue_fault(q, f, name);
 		if (tries > 0)

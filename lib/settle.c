@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "settle.h"
 
+#include "activity.h"
 #include "attach.h"
 #include "fanout.h"
 #include "group.h"
@@ -160,7 +161,7 @@ bury_all(struct queue *q, const struct name *n, const char *reason)
 
 	for (uint32_t k = n->first; k < n->first + n->count; k++)
 		why_append(q, id_add(n->id, k), name_tries(n), &why);
-	atomic_fetch_add(&q->meter->buried, n->count);
+	activity_left(q, n, EV_BURIED, n->count);
 }
 
 int
@@ -174,7 +175,7 @@ settle_expired_lease(struct queue *q, const struct place *p, struct fault *f)
 		return r;
 	if (over)
 		bury_all(q, &p->name, "lease ran out");
-	atomic_fetch_add(&q->meter->returned, p->name.count);
+	rates_count(&q->meter->rates, EV_RETURNED, p->name.count);
 	return 1;
 }
 
@@ -196,7 +197,7 @@ settle_expired(struct queue *q, const struct place *p, struct fault *f)
 
 	if (r == 1) {
 		why_remove(q, &p->name, p->where == IN_DLQ);
-		atomic_fetch_add(&q->meter->expired, p->name.count);
+		activity_left(q, &p->name, EV_EXPIRED, p->name.count);
 	}
 	return r;
 }

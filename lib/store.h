@@ -343,6 +343,9 @@ int entry_remove(struct queue *, const struct entry *, struct fault *);
 int entry_revive(struct queue *, const struct entry *, struct queue *to, int64_t due,
 	struct fault *);
 
+enum span { SPAN_1S, SPAN_10S, SPAN_1M, SPAN_5M, SPAN_15M, SPANS };
+int64_t span_ms(enum span);
+
 struct counts {
 	uint64_t ready, leased, later, blocked, dead, done;
 	uint64_t retrying;               /* the part of later that waits for a retry */
@@ -354,18 +357,49 @@ struct counts {
 		uint64_t ready;
 		int64_t oldest;          /* age; -1: none */
 	} priority[PRIORITIES];
+	uint64_t untaken[SPANS];         /* put in the last ..., and not taken yet */
 	bool paused;
 };
 /* Counts what is on disk; a lease that ran out counts as ready. */
 int queue_count(struct queue *, struct counts *, struct fault *);
 
-/* What its meter has counted since that was made: it is a cache, and anew after each
- * boot. 1, or 0: it may not be read. */
-struct totals {
-	uint64_t published, unrouted;    /* messages; of a topic */
-	uint64_t dropped;                /* by full=drop-oldest */
+/* The same from counters, at once, without ages and what is of priorities. 1; 0: they
+ * are not known (a subscription's never are): count. */
+int queue_estimate(struct queue *, struct counts *, struct fault *);
+
+enum event {
+	EV_PUT, EV_TAKEN, EV_ACKED, EV_RETRIED,
+	EV_RETURNED,                     /* its lease ran out */
+	EV_EXPIRED, EV_BURIED,
+	EV_DROPPED,                      /* by full=drop-oldest */
+	EV_REMOVED, EV_UNROUTED, EVENTS,
 };
-int queue_totals(struct queue *, struct totals *, struct fault *);
+const char *event_word(enum event);
+
+/* How long something took, in seconds. */
+enum { SPREAD_STEPS = 12 };
+struct spread {
+	uint64_t count;
+	double sum, mean;
+	double recent;                   /* mean of the last 15 minutes, if any */
+	double p50, p95, p99;
+	uint64_t below[SPREAD_STEPS];    /* less than 2^spread_step(i) ms */
+};
+unsigned spread_step(unsigned i);
+
+/* What its meter has counted since that was made: it is a cache, and anew after each
+ * boot. Of a topic EV_PUT is all that was published. A subscription counts a put
+ * when the message is taken or leaves, as of when it was put: those still there
+ * are in struct counts. */
+struct activity {
+	uint64_t total[EVENTS];
+	double recent[EVENTS][SPANS];    /* messages in the last ... */
+	double seconds[SPANS];           /* ... that many: less in a young meter */
+	struct spread waited;            /* put (or due) until the first take */
+	struct spread held;              /* take until ack, where it is known */
+};
+/* 1, or 0: it may not be read. */
+int queue_activity(struct queue *, struct activity *, struct fault *);
 
 /* --- sweeping --------------------------------------------------------------- */
 

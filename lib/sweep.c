@@ -17,6 +17,7 @@
 #include "dedup.h"
 #include "dir.h"
 #include "fanout.h"
+#include "gauge.h"
 #include "hold.h"
 #include "line.h"
 #include "list.h"
@@ -379,7 +380,7 @@ sweep_topic(struct sweep *s)
 static int
 sweep_all(struct sweep *s)
 {
-	uint64_t buried = atomic_load(&s->q->meter->buried);
+	uint64_t buried = atomic_load(&s->q->meter->rates.total[EV_BURIED]);
 
 	if (sweep_locked(s) < 0 || (queue_is_topic(s->q) && sweep_topic(s) < 0))
 		return -1;
@@ -394,7 +395,7 @@ sweep_all(struct sweep *s)
 	    dedup_sweep(s->q, s->now, s->dry, &s->n->forgotten, s->f) < 0 ||
 	    (!s->dry && line_sweep(s->q, s->f) < 0))
 		return -1;
-	s->n->torn += atomic_load(&s->q->meter->buried) - buried;
+	s->n->torn += atomic_load(&s->q->meter->rates.total[EV_BURIED]) - buried;
 	return 0;
 }
 
@@ -411,6 +412,8 @@ sweep_one(struct queue *q, enum sweep_how how, struct swept *n, int64_t *next,
 		return -1;
 	r = how == SWEEP_TIMED ?
 	    timed_run(q, s.now, false, &n->returned, &n->released, f) : sweep_all(&s);
+	if (r == 0 && how == SWEEP_ALL)
+		r = gauge_recount(q, f);
 	mine = timed_next(q);
 	if (r == 0 && mine != 0 && (*next == 0 || mine < *next))
 		*next = mine;

@@ -193,6 +193,43 @@ table_number(struct table *t, uint64_t n)
 	cell(t, text);
 }
 
+/* Three digits of it. */
+static void
+short_print(double n, char out[static 24])
+{
+	const char *unit = " kMGTPE";
+
+	for (; n >= 999.5 && unit[1] != '\0'; unit++)
+		n /= 1000;
+	snprintf(out, 24, "%.*f%.*s", n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2, n,
+	    *unit != ' ', unit);
+}
+
+void
+table_count(struct table *t, uint64_t n)
+{
+	char text[24];
+
+	if (!t->screen || n < 100000) {
+		table_number(t, n);
+		return;
+	}
+	short_print((double)n, text);
+	cell(t, text);
+}
+
+void
+table_rate(struct table *t, double a_second)
+{
+	char text[24];
+
+	if (!t->screen || a_second == 0)
+		snprintf(text, sizeof text, "%.0f", a_second);
+	else
+		short_print(a_second, text);
+	cell(t, text);
+}
+
 void
 table_age(struct table *t, int64_t ms)
 {
@@ -401,6 +438,12 @@ bool
 table_screen(const struct table *t)
 {
 	return t->screen;
+}
+
+bool
+table_utf8(const struct table *t)
+{
+	return t->utf8;
 }
 
 int

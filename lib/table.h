@@ -35,11 +35,16 @@ struct table;
 struct table *table_begin(FILE *, const struct column *, size_t n);
 /* Is it for people? */
 bool table_screen(const struct table *);
+bool table_utf8(const struct table *);
 
 /* The next cell of the row; what fails is told by table_row(). */
 void table_text(struct table *, const char *, size_t len);
 void table_word(struct table *, const char *);     /* NULL: none */
 void table_number(struct table *, uint64_t);
+/* The same for people where there are many: 1.23M. */
+void table_count(struct table *, uint64_t);
+/* A second; whole ones, but on a terminal. */
+void table_rate(struct table *, double);
 void table_age(struct table *, int64_t ms);        /* < 0: none */
 void table_time(struct table *, int64_t ms);       /* since 1970; 0: none */
 void table_none(struct table *);

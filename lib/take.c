@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "fanout.h"
 #include "group.h"
 #include "hold.h"
@@ -153,11 +154,14 @@ take_one(struct queue *q, const struct place *from, const struct take_spec *spec
 		message_close(m);
 		return r;
 	}
-	atomic_fetch_add(&q->meter->taken, to.name.count);
+	activity_taken(q, from, now, to.name.count);
 	if (open_copy(q, from, &to, &m, f) < 0)
 		return -1;
 	*out = lease_new(q, &to, m, f);
-	return *out == NULL ? -1 : 1;
+	if (*out == NULL)
+		return -1;
+	(*out)->taken = now;
+	return 1;
 }
 
 /* Through the candidates until one is ours. 0: there are none. */
@@ -305,11 +309,14 @@ claim_part(struct by_id *b, const struct place *from, uint32_t k)
 		return r;
 	}
 	ready_forget(b->q);
-	atomic_fetch_add(&b->q->meter->taken, 1);
+	activity_taken(b->q, from, b->now, 1);
 	if (open_copy(b->q, from, &to, &m, b->f) < 0)
 		return -1;
 	*b->out = lease_new(b->q, &to, m, b->f);
-	return *b->out == NULL ? -1 : 1;
+	if (*b->out == NULL)
+		return -1;
+	(*b->out)->taken = b->now;
+	return 1;
 }
 
 static int

@@ -109,7 +109,7 @@ unrouted(struct topic_put *t, const struct place *out, struct fault *f)
 		return publish_say(f, gone ? "not stored" : "may be stored");
 	}
 	(void)queue_unlink(t->topic, out, &ignored);     /* its key stays */
-	atomic_fetch_add(&t->topic->meter->unrouted, out->name.count);
+	rates_count(&t->topic->meter->rates, EV_UNROUTED, out->name.count);
 	t->unrouted = true;
 	return PUBLISHED;
 }
@@ -154,7 +154,7 @@ publish_locked(struct topic_put *t, const struct place *out, bool *reap, struct 
 	r = fanout_matched(fo) == 0 ? unrouted(t, out, f) : send(t, fo, out, f);
 	fanout_end(fo);
 	if (r == PUBLISHED)
-		atomic_fetch_add(&t->topic->meter->published, out->name.count);
+		rates_count(&t->topic->meter->rates, EV_PUT, out->name.count);
 	return r;
 }
 

@@ -387,11 +387,11 @@ lost() { sed -nE 's/^mq-sub tail: ([0-9]+) dropped.*/\1/p' err | awk '{n += $1} 
 	mq-put -q -m x t
 	mq-put -q -r a.b -m x t
 	run -0 mq-stat
-	assert_match $'^t\t0\t0\t0\t0\t0\nt/one\t2\t.*\nt/two\t1\t'
+	assert_match $'^t\t0\t0\t0\t0\t0\t.*\nt/one\t2\t.*\nt/two\t1\t'
 	run -0 mq-stat t
 	assert_lines 3
 	run -0 mq-stat t/two
-	assert_match $'^t/two\t1\t0\t0\t0\t[0-9]$'
+	assert_match $'^t/two\t1\t0\t0\t0\t[0-9]\t'
 	run -0 mq-stat -o ready t/one
 	assert_output 2
 	run -0 mq-stat -o published t
