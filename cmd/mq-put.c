@@ -3,7 +3,6 @@
  * mq-put: puts messages into a queue and prints their ids once they are
  * durable. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,9 @@
 #include "input.h"
 #include "json.h"
 #include "opt.h"
+#include "putopt.h"
 #include "std.h"
 #include "store.h"
-#include "units.h"
 
 static const struct opt_use uses[] = {
 	{ '0', "each NUL-ended record of the input is a message" },
@@ -67,83 +66,6 @@ struct args {
 /* --- options ------------------------------------------------------------------- */
 
 static int
-set_attr(struct args *a)
-{
-	char *name = strdup(a->o.arg), *value = name == NULL ? NULL : strchr(name, '=');
-	int r = 0;
-
-	if (value == NULL) {
-		r = opt_bad(&a->o, "not NAME=VALUE");
-	} else {
-		*value++ = '\0';
-		if (!attr_name_valid(name))
-			r = opt_bad(&a->o, "not an attribute's name");
-		else if (!attr_value_valid(value))
-			r = opt_bad(&a->o, "the value has a newline or is too long");
-		else if (head_attr(&a->spec.head, name, value) < 0)
-			r = opt_bad(&a->o, strerror(errno));
-	}
-	free(name);
-	return r;
-}
-
-static int
-set_time(struct args *a, int id)
-{
-	int64_t now = now_ms(), v;
-
-	if (id == 'D') {
-		if (!time_parse(a->o.arg, now, &v))
-			return opt_bad(&a->o, "not a time (2026-11-30T14:00:00Z, or 02:00)");
-	} else {
-		if (!duration_parse(a->o.arg, &v))
-			return opt_bad(&a->o, "not a duration (90, 1.5s, 500ms, 5m, 2h, 1d)");
-		if (id == 'x' && v == 0)
-			return opt_bad(&a->o, "must be over 0");
-		v += now;
-	}
-	if (id == 'x')
-		a->spec.expiry = v;
-	else if (a->spec.due != 0)
-		return opt_usage(&a->o, "-d and -D: one of them, once");
-	else
-		a->spec.due = v;
-	return 0;
-}
-
-static int
-set_priority(struct args *a)
-{
-	uint64_t p;
-
-	if (!count_parse(a->o.arg, PRIORITIES - 1, &p))
-		return opt_bad(&a->o, "not a priority (0 most urgent .. 9)");
-	a->spec.priority = (int)p;
-	return 0;
-}
-
-static int
-set_key(struct args *a, char **key)
-{
-	if (!key_valid(a->o.arg))
-		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
-	free(*key);
-	*key = strdup(a->o.arg);
-	return *key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
-set_route(struct args *a)
-{
-	if (!route_put_valid(a->o.arg))
-		return opt_bad(&a->o, "a route is words between dots (order.paid), without "
-		    "spaces, at most 255 bytes");
-	free(a->spec.head.route);
-	a->spec.head.route = strdup(a->o.arg);
-	return a->spec.head.route == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
 set_attachment(struct args *a)
 {
 	const char **list = reallocarray(a->spec.attach, a->spec.nattach + 1, sizeof *list);
@@ -164,31 +86,14 @@ set(struct args *a, int id)
 		a->records = true;
 		a->end = id == 'l' ? '\n' : '\0';
 		break;
-	case 'a':
-		return set_attr(a);
 	case 'A':
 		return set_attachment(a);
 	case 'b':
 		a->spec.batch = true;
 		break;
-	case 'd':
-	case 'D':
-	case 'x':
-		return set_time(a, id);
 	case 'J':
 		a->json = true;
 		a->end = '\n';
-		break;
-	case 'i':
-		return set_key(a, &a->spec.idempotency);
-	case 'k':
-		return set_key(a, &a->spec.head.key);
-	case 'w':
-		a->spec.wait = WAIT_ENDLESS;
-		break;
-	case 'W':
-		if (!duration_parse(a->o.arg, &a->spec.wait))
-			return opt_bad(&a->o, "not a duration");
 		break;
 	case OPT_LINK:
 		a->spec.attach_link = true;
@@ -196,25 +101,17 @@ set(struct args *a, int id)
 	case OPT_FRESH:
 		a->fresh = true;
 		break;
-	case OPT_UNIQUE:
-		a->spec.unique = true;
-		break;
 	case 'm':
 		a->text = a->o.arg;
 		break;
-	case 'p':
-		return set_priority(a);
 	case 'q':
 		a->quiet = true;
 		break;
-	case 'r':
-		return set_route(a);
 	case 's':
 		a->spool = a->o.arg;
 		break;
-	case 'S':
-		a->spec.nosync = true;
-		break;
+	default:
+		return putopt_set(&a->o, &a->spec);
 	}
 	return 0;
 }
@@ -477,22 +374,10 @@ run(struct args *a, char **files, struct fault *f)
 	return r;
 }
 
-static void
-say_unrouted(const struct args *a, const char *topic)
-{
-	if (a->unrouted == 1)
-		fprintf(stderr, "%s: %s: no subscription wants it: stored nowhere\n",
-		    a->o.tool->name, topic);
-	else if (a->unrouted > 1)
-		fprintf(stderr, "%s: %s: no subscription wants %" PRIu64 " of the messages: "
-		    "stored nowhere\n", a->o.tool->name, topic, a->unrouted);
-}
-
 int
 main(int argc, char **argv)
 {
-	struct args a = { .spec = { .priority = PRIORITY_DEFAULT, .wait = WAIT_CONF,
-		.head = { .version = -1 } } };
+	struct args a = { .spec = PUTOPT_DEFAULTS };
 	struct fault f;
 	int id, r;
 
@@ -510,12 +395,11 @@ main(int argc, char **argv)
 	if (isatty(STDERR_FILENO))
 		a.spec.progress = progress;
 	r = run(&a, argv + a.o.index, &f);
-	head_free(&a.spec.head);
+	putopt_free(&a.spec);
 	head_free(&a.now.head);
-	free(a.spec.idempotency);
 	free(a.spec.attach);
 	free(a.now.idempotency);
-	say_unrouted(&a, argv[a.o.index]);
+	putopt_say_unrouted(&a.o, argv[a.o.index], a.unrouted);
 	if (r < 0)
 		return opt_fault(&a.o, &f);
 	return a.fresh && a.repeated ? ST_NOTHING : ST_OK;
