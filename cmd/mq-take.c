@@ -297,6 +297,8 @@ operands_split(struct args *a, char **operands, size_t *n)
 	if (operands[*n + 1] == NULL)
 		return opt_usage(&a->o, "the COMMAND is missing");
 	a->work.command = operands + *n + 1;
+	if (exitmap_runs_jobs(a->work.command))
+		exitmap_jobs(&a->work.exits);
 	return 0;
 }
 
