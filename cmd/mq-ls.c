@@ -29,12 +29,13 @@ static const struct tool tool = {
 	"[--state STATES] [QUEUE ...]",
 	"Without QUEUE the queues, else their messages, the oldest first.\n"
 	"FIELDS: id queue state priority tries age due key route version size holder\n"
-	"put_time expires when why body, and @NAME, an attribute.\n"
+	"since user command put_time expires when why body, and @NAME, an attribute.\n"
 	"EXPR: FIELD=VALUE, != ^= $= *= < <= > >=, has:FIELD, !has:FIELD, and by commas.",
 	uses, NULL,
 };
 
 #define SHOWN "id,state,priority,tries,age,due,key,size,holder,body"
+#define SHOWN_LEASED "id,tries,since,due,holder,user,command,key,body"
 
 struct args {
 	struct opt o;
@@ -107,7 +108,9 @@ check(struct args *a, char **queues)
 	for (; *queues != NULL; queues++)
 		if (!queue_name_valid(*queues))
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
-	if (columns_parse(&a->columns, a->fields != NULL ? a->fields : SHOWN, &f) < 0)
+	if (a->fields == NULL)
+		a->fields = a->states == LEASED ? SHOWN_LEASED : SHOWN;
+	if (columns_parse(&a->columns, a->fields, &f) < 0)
 		return opt_usage(&a->o, "-o: %s", f.text);
 	if (a->states == 0)
 		a->states = STATES_ALL & ~DONE;

@@ -454,7 +454,7 @@ entry_of(const struct place *p, uint32_t k, enum state state)
 		.priority = n->priority, .tries = name_tries(n),
 		.put_time = id_time(n->id), .due = n->due, .expiry = n->expiry,
 		.until = p->bucket, .retried = p->where == IN_LATER && name_tries(n) > 0,
-		.pid = n->pid, .uid = n->uid, .outcome = outcome_word(n->outcome),
+		.pid = n->pid, .uid = n->uid, .since = n->since, .outcome = outcome_word(n->outcome),
 		.settled = n->settled, .place = p,
 	};
 
