@@ -189,3 +189,10 @@ on_terminal() { script -qec "stty cols 80; $*" /dev/null | tr -d '\r'; }
 	run -0 mq-ls --state leased -o holder,command q
 	assert_output "$pid.$EUID"$'\t-'
 }
+
+@test "mq-ls: more delayed ones than it holds at once, in order, among the ready" {
+	seq 70000 | awk '{print "{\"body\":\"" $1 "\",\"delay\":" 9e4+$1 "}"}' | mq-put -qS -J q
+	mq-put -q -m ready q
+	seq 3 | mq-put -qS -l -d 1h q
+	mq-ls -o body q | cmp - <(seq 70000; echo ready; seq 3)
+}
