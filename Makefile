@@ -161,7 +161,9 @@ FAULT := $(BUILD)/fault
 fault-tools: $(FAULT)/crash-sweep $(FAULT)/look $(FAULT)/cutdisk $(FAULT)/cutreplay
 fault: bin $(FAULT)/crash-sweep $(FAULT)/look
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/sweep.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/publish.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/soak.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/topics.sh
 
 $(FAULT)/sysnames.h: Makefile
 	@mkdir -p $(@D)

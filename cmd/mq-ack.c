@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "input.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "units.h"
@@ -108,14 +109,6 @@ check(struct args *a, int operands)
 /* --- settling ----------------------------------------------------------------------- */
 
 /* Says it, and remembers the worst: anything over lost leases. */
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK || a->status == ST_NOTHING)
-		a->status = f->status;
-}
-
 static int
 move(struct args *a, struct lease *l, struct fault *f)
 {
@@ -186,7 +179,7 @@ settle_batch(struct args *a)
 		if (r == 0)
 			lost(l, &f);
 		if (r <= 0)
-			failed(a, &f);
+			report_fault(&a->o, &f, &a->status);
 	}
 	for (i = a->n; i-- > 0;)
 		lease_free(a->batch[i]);
@@ -202,7 +195,7 @@ add(struct args *a, const char *receipt)
 
 	a->seen++;
 	if (l == NULL) {
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 		return;
 	}
 	a->batch[a->n++] = l;
@@ -225,7 +218,7 @@ add_from(struct args *a, struct input *in)
 		r = input_record(in, &data, &len);
 		if (r < 0) {
 			fault_errno(&f, "standard input");
-			failed(a, &f);
+			report_fault(&a->o, &f, &a->status);
 		}
 		if (r <= 0)
 			return;

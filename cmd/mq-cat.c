@@ -8,6 +8,7 @@
 #include "fault.h"
 #include "opt.h"
 #include "record.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "view.h"
@@ -105,11 +106,7 @@ print(const struct args *a, const struct view *v)
 		r = print_header(a, v);
 	else
 		fwrite(v->body, 1, v->len, stdout);
-	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
-		r = fault_errno(a->f, "standard output");
-		a->f->status = ST_IO;
-	}
-	return r;
+	return r == 0 ? report_flush(a->f) : r;
 }
 
 /* --- finding ------------------------------------------------------------------- */

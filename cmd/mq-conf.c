@@ -7,6 +7,7 @@
 #include "conf.h"
 #include "fault.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 
@@ -159,7 +160,7 @@ main(int argc, char **argv)
 	if (id < 0)
 		return a.o.status;
 	r = run(&a, argc, argv, &f);
-	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-		r = fault_errno(&f, "standard output");
+	if (r == 0)
+		r = report_flush(&f);
 	return r < 0 ? opt_fault(&a.o, &f) : r;
 }

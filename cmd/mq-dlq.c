@@ -13,7 +13,9 @@
 #include "filter.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "record.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
@@ -110,20 +112,11 @@ struct args {
 };
 
 static int
-set_filter(struct args *a)
-{
-	size_t at;
-	const char *wrong = filter_add(&a->filter, a->o.arg, &at);
-
-	return wrong != NULL ? opt_caret(&a->o, at, wrong) : 0;
-}
-
-static int
 set(struct args *a, int id)
 {
 	switch (id) {
 	case 'F':
-		return set_filter(a);
+		return optmsg_filter(&a->o, &a->filter);
 	case 'J':
 		a->json = true;
 		break;
@@ -149,22 +142,6 @@ set(struct args *a, int id)
 		break;
 	}
 	return 0;
-}
-
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK || a->status == ST_NOTHING)
-		a->status = f->status;
-}
-
-static int
-no_stdout(struct fault *f)
-{
-	fault_errno(f, "standard output");
-	f->status = ST_IO;
-	return -1;
 }
 
 /* --- finding them ----------------------------------------------------------------- */
@@ -229,13 +206,10 @@ print_json(struct args *a)
 {
 	struct view v;
 
-	a->text.len = 0;
 	record_view(&a->record, &v);
 	if (json_print(&v, &a->text) < 0)
 		return fault_errno(a->f, "message");
-	if (fwrite(a->text.data, 1, a->text.len, stdout) != a->text.len)
-		return no_stdout(a->f);
-	return 0;
+	return report_write(&a->text, a->f);
 }
 
 static int
@@ -260,7 +234,7 @@ ls_entry(const struct entry *e, void *arg)
 		return print_json(a);
 	if (a->by_why)
 		return count_why(a);
-	return columns_row(&a->columns, &a->record, a->table) < 0 ? no_stdout(a->f) : 0;
+	return columns_row(&a->columns, &a->record, a->table) < 0 ? report_stdout(a->f) : 0;
 }
 
 static int
@@ -273,7 +247,7 @@ print_tally(struct args *a, struct fault *f)
 		table_number(a->table, row->n);
 		table_word(a->table, row->text[0] != '\0' ? row->text : NULL);
 		if (table_row(a->table) < 0)
-			return no_stdout(f);
+			return report_stdout(f);
 	}
 	return 0;
 }
@@ -295,7 +269,7 @@ ls_queue(struct args *a, const char *name, struct fault *f)
 	if (r == 0)
 		r = print_tally(a, f);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && r == 0)
-		r = no_stdout(f);
+		r = report_stdout(f);
 	return r;
 }
 
@@ -354,10 +328,9 @@ show(struct args *a, char **operands, int n)
 		return opt_usage(&a->o, "one QUEUE:ID");
 	if (find(a, operands[0], show_entry, &f) < 0)
 		return opt_fault(&a->o, &f);
-	if (fwrite(a->text.data, 1, a->text.len, stdout) == a->text.len && fflush(stdout) == 0)
-		return 0;
-	no_stdout(&f);
-	return opt_fault(&a->o, &f);
+	if (report_write(&a->text, &f) < 0 || report_flush(&f) < 0)
+		return opt_fault(&a->o, &f);
+	return ST_OK;
 }
 
 /* --- retry and rm ----------------------------------------------------------------------- */
@@ -432,10 +405,10 @@ act(struct args *a, char **operands, int n)
 	if (n < 1)
 		return opt_usage(&a->o, "no QUEUE:ID given");
 	if (a->all && act_on_all(a, operands[0], &f) < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	for (; !a->all && *operands != NULL; operands++)
 		if (find(a, *operands, act_on_found, &f) < 0)
-			failed(a, &f);
+			report_fault(&a->o, &f, &a->status);
 	return a->status;
 }
 
@@ -482,7 +455,7 @@ replace(struct args *a, const char *operand, const struct edit *e, struct fault 
 	puts(text);
 	a->act = drop;
 	if (find(a, operand, act_on_found, f) < 0)
-		failed(a, f);
+		report_fault(&a->o, f, &a->status);
 	return 0;
 }
 
@@ -524,11 +497,8 @@ edit(struct args *a, char **operands, int n)
 		r = edit_body(a, operands[0], &f);
 	message_close(a->dead.m);
 	if (r < 0)
-		failed(a, &f);
-	if (fflush(stdout) != 0) {
-		no_stdout(&f);
-		failed(a, &f);
-	}
+		report_fault(&a->o, &f, &a->status);
+	report_end(&a->o, &a->status);
 	return a->status;
 }
 

@@ -10,10 +10,13 @@
 #include "filter.h"
 #include "json.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "record.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
+#include "units.h"
 
 static const struct opt_use uses[] = {
 	{ 'F', "only what EXPR matches; repeated: or" },
@@ -39,8 +42,8 @@ static const struct tool tool = {
 
 struct args {
 	struct opt o;
-	const char *spool, *fields;
-	bool json;
+	const char *spool;
+	bool json, fields;       /* -o was given */
 	unsigned states;
 	struct filter *filter;
 	struct columns columns;
@@ -54,43 +57,47 @@ struct args {
 static int
 set_states(struct args *a)
 {
-	const char *s = a->o.arg;
+	const char *list = a->o.arg, *word;
+	size_t len;
 
-	for (size_t n; a->states == 0 || s[-1] == ','; s += n + 1) {
+	for (a->states = 0; word_next(&list, &word, &len);) {
 		unsigned state = 1;
 
-		n = strcspn(s, ",");
-		while (state < STATES_ALL && (strncmp(state_word(state), s, n) != 0 ||
-		    state_word(state)[n] != '\0'))
+		while (state < STATES_ALL && !word_is(word, len, state_word(state)))
 			state <<= 1;
-		if (n == 0 || state > STATES_ALL)
+		if (state > STATES_ALL)
 			return opt_bad(&a->o, "not of ready,leased,later,blocked,dead,done");
 		a->states |= state;
 	}
 	return 0;
 }
 
+/* The last -o counts. */
+static int
+set_fields(struct args *a, const char *list)
+{
+	struct fault f;
+
+	columns_free(&a->columns);
+	return columns_parse(&a->columns, list, &f) < 0 ? opt_bad(&a->o, f.text) : 0;
+}
+
 static int
 set(struct args *a, int id)
 {
-	const char *wrong;
-	size_t at;
-
 	switch (id) {
 	case 'F':
-		wrong = filter_add(&a->filter, a->o.arg, &at);
-		return wrong != NULL ? opt_caret(&a->o, at, wrong) : 0;
+		return optmsg_filter(&a->o, &a->filter);
 	case 'J':
 		a->json = true;
 		break;
 	case 'o':
-		a->fields = a->o.arg;
-		break;
+		a->fields = true;
+		return set_fields(a, a->o.arg);
 	case 's':
 		a->spool = a->o.arg;
 		break;
 	case OPT_STATE:
-		a->states = 0;
 		return set_states(a);
 	}
 	return 0;
@@ -99,50 +106,21 @@ set(struct args *a, int id)
 static int
 check(struct args *a, char **queues)
 {
-	struct fault f;
-
-	if (a->json && a->fields != NULL)
+	if (a->json && a->fields)
 		return opt_usage(&a->o, "-J has all fields: no -o");
-	if (*queues == NULL && (a->fields != NULL || a->filter != NULL || a->states != 0))
+	if (*queues == NULL && (a->fields || a->filter != NULL || a->states != 0))
 		return opt_usage(&a->o, "-o, -F and --state want a QUEUE");
 	for (; *queues != NULL; queues++)
 		if (!queue_name_valid(*queues))
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
-	if (a->fields == NULL)
-		a->fields = a->states == LEASED ? SHOWN_LEASED : SHOWN;
-	if (columns_parse(&a->columns, a->fields, &f) < 0)
-		return opt_usage(&a->o, "-o: %s", f.text);
 	if (a->states == 0)
 		a->states = STATES_ALL & ~DONE;
-	return 0;
-}
-
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK)
-		a->status = f->status;
+	if (a->fields)
+		return 0;
+	return set_fields(a, a->states == LEASED ? SHOWN_LEASED : SHOWN);
 }
 
 /* --- printing ------------------------------------------------------------------ */
-
-static int
-no_stdout(struct fault *f)
-{
-	fault_errno(f, "standard output");
-	f->status = ST_IO;
-	return -1;
-}
-
-static int
-print_line(struct args *a)
-{
-	if (fwrite(a->line.data, 1, a->line.len, stdout) != a->line.len)
-		return no_stdout(a->f);
-	a->line.len = 0;
-	return 0;
-}
 
 static int
 print_json(struct args *a)
@@ -152,7 +130,7 @@ print_json(struct args *a)
 	record_view(&a->record, &v);
 	if (json_print(&v, &a->line) < 0)
 		return fault_errno(a->f, "message");
-	return print_line(a);
+	return report_write(&a->line, a->f);
 }
 
 static int
@@ -166,7 +144,7 @@ print_entry(const struct entry *e, void *arg)
 		if (a->json)
 			r = print_json(a);
 		else if (columns_row(&a->columns, &a->record, a->table) < 0)
-			r = no_stdout(a->f);
+			r = report_stdout(a->f);
 	}
 	if (a->record.failed.status == 0)
 		return r;
@@ -196,11 +174,11 @@ print_queue(const char *name, void *arg)
 
 	if (!a->json) {
 		table_word(a->table, name);
-		return table_row(a->table) < 0 ? no_stdout(a->f) : 0;
+		return table_row(a->table) < 0 ? report_stdout(a->f) : 0;
 	}
 	if (json_print_queue(name, &a->line) < 0)
 		return fault_errno(a->f, "queue");
-	return print_line(a);
+	return report_write(&a->line, a->f);
 }
 
 static void
@@ -212,17 +190,17 @@ list(struct args *a, struct store *s, char **queues)
 	a->table = table_begin(stdout, all ? &name : a->columns.heads, all ? 1 : a->columns.n);
 	if (a->table == NULL) {
 		fault_errno(a->f, "list");
-		failed(a, a->f);
+		report_fault(&a->o, a->f, &a->status);
 		return;
 	}
 	if (all && store_each(s, print_queue, a, a->f) < 0)
-		failed(a, a->f);
+		report_fault(&a->o, a->f, &a->status);
 	for (; *queues != NULL && !ferror(stdout); queues++)
 		if (print_messages(a, s, *queues) < 0)
-			failed(a, a->f);
+			report_fault(&a->o, a->f, &a->status);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && a->status != ST_IO) {
-		no_stdout(a->f);
-		failed(a, a->f);
+		report_stdout(a->f);
+		report_fault(&a->o, a->f, &a->status);
 	}
 }
 

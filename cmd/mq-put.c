@@ -14,6 +14,7 @@
 #include "json.h"
 #include "opt.h"
 #include "putopt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 
@@ -181,8 +182,8 @@ commit(struct args *a, struct fault *f)
 			a->unrouted += done.count;
 		if (!a->quiet)
 			print_ids(done.first, done.repeat ? 1 : done.count);
-		if (fflush(stdout) != 0 || ferror(stdout))
-			return fault_errno(f, "standard output");
+		if (report_flush(f) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "fault.h"
 #include "input.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 
@@ -38,14 +39,6 @@ struct args {
 	uint64_t seen, removed;
 	int status;
 };
-
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK || a->status == ST_NOTHING)
-		a->status = f->status;
-}
 
 /* --- by id -------------------------------------------------------------------- */
 
@@ -98,7 +91,7 @@ by_id(struct args *a, const char *operand)
 
 	a->seen++;
 	if (remove_id(a, operand, &f) < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 }
 
 static void
@@ -120,7 +113,7 @@ by_input(struct args *a)
 	}
 	if (r < 0) {
 		fault_errno(&f, "standard input");
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	}
 	input_close(&in);
 }
@@ -138,12 +131,12 @@ by_queue(struct args *a, const char *name)
 	a->seen++;
 	q = queue_open(a->store, name, QUEUE_MUST, &f);
 	if (q == NULL) {
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 		return;
 	}
 	r = a->queue ? queue_destroy(q, a->force, &f) : queue_clear(q, a->states, &n, &f);
 	if (r < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	a->removed += n;
 	queue_close(q);
 }
@@ -229,9 +222,7 @@ main(int argc, char **argv)
 	store_close(a.store);
 	if (a.verbose)
 		printf("%" PRIu64 " removed\n", a.removed);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fault_errno(&f, "standard output");
+	if (report_flush(&f) < 0)
 		return opt_fault(&a.o, &f);
-	}
 	return a.status == ST_OK && a.seen == 0 ? ST_NOTHING : a.status;
 }

@@ -13,6 +13,7 @@
 #include "std.h"
 #include "store.h"
 #include "table.h"
+#include "units.h"
 
 static const struct opt_use uses[] = {
 	{ 'J', "a JSON object a line, with all there is to tell" },
@@ -64,7 +65,9 @@ struct args {
 	struct opt o;
 	const char *spool;
 	bool json, named;        /* the queue's name leads the row */
-	const char *topic;       /* of the rows that stand below it */
+	bool listed;             /* came from store_each(): each sub after its topic */
+	bool topic;              /* the one printed last was one */
+	const char *under;
 	enum what shown[SHOWN_MAX];
 	size_t n;
 	struct column columns[SHOWN_MAX + 1];
@@ -77,22 +80,19 @@ struct args {
 static int
 set_fields(struct args *a)
 {
-	const char *s = a->o.arg;
+	const char *list = a->o.arg, *word;
+	size_t len, i;
 	char why[100];
 
-	for (size_t len; a->n == 0 || s[-1] == ','; s += len + 1) {
-		size_t i = 0;
-
-		len = strcspn(s, ",");
-		while (i < NFIELDS && (strncmp(fields[i].name, s, len) != 0 ||
-		    fields[i].name[len] != '\0'))
+	for (a->n = 0; word_next(&list, &word, &len); a->n++) {
+		for (i = 0; i < NFIELDS && !word_is(word, len, fields[i].name);)
 			i++;
-		if (i == NFIELDS || len == 0 || a->n == SHOWN_MAX) {
-			snprintf(why, sizeof why, "unknown field %.*s",
-			    len < 40 ? (int)len : 40, s);
+		if (i == NFIELDS || a->n == SHOWN_MAX) {
+			snprintf(why, sizeof why, "no such field: %.*s",
+			    len < 40 ? (int)len : 40, word);
 			return opt_bad(&a->o, why);
 		}
-		a->shown[a->n++] = (enum what)i;
+		a->shown[a->n] = (enum what)i;
 	}
 	return 0;
 }
@@ -105,7 +105,6 @@ set(struct args *a, int id)
 		a->json = true;
 		break;
 	case 'o':
-		a->n = 0;
 		return set_fields(a);
 	case 's':
 		a->spool = a->o.arg;
@@ -162,7 +161,7 @@ static int
 print_row(struct args *a, const struct shown *s, struct fault *f)
 {
 	char text[QUEUE_NAME_SIZE + 16];
-	bool people = table_screen(a->table), below = people && a->topic != NULL;
+	bool people = table_screen(a->table), below = people && a->listed && strchr(s->name, '/') != NULL;
 
 	snprintf(text, sizeof text, "%s%s%s", below ? "  " : "",
 	    below ? strchr(s->name, '/') + 1 : s->name,
@@ -197,51 +196,47 @@ print_queue(struct args *a, struct queue *q, struct fault *f)
 	return a->json ? print_json(a, &s, f) : print_row(a, &s, f);
 }
 
-/* One that stands below its topic, if it is still there. */
-static int
-print_sub(const struct subscription *sub, void *arg)
-{
-	struct args *a = arg;
-	char name[QUEUE_NAME_SIZE];
-	struct fault f = { 0 };
-	struct queue *q;
-
-	snprintf(name, sizeof name, "%.100s/%.100s", a->topic, sub->name);
-	q = queue_open(a->store, name, QUEUE_MUST, &f);
-	if ((q == NULL && f.status != ST_NOQUEUE) || (q != NULL && print_queue(a, q, &f) < 0))
-		report_fault(&a->o, &f, &a->status);
-	queue_close(q);
-	return ferror(stdout) != 0;
-}
-
-/* One queue, and what is below it; others follow, whatever becomes of it, unless
- * nobody reads. */
+/* One queue; others follow, whatever becomes of it, unless nobody reads. */
 static int
 print(const char *name, void *arg)
 {
 	struct args *a = arg;
 	struct fault f = { 0 };
 	struct queue *q = queue_open(a->store, name, QUEUE_MUST, &f);
-	int r = -1;
 
-	if (q != NULL)
-		r = print_queue(a, q, &f);
-	if (r == 0 && (a->named || a->json) && queue_is_topic(q)) {
-		a->topic = name;
-		r = topic_each(q, print_sub, a, &f);
-		a->topic = NULL;
-	}
-	if (r < 0)
+	/* what was listed may be gone since */
+	if ((q == NULL && !(a->listed && f.status == ST_NOQUEUE)) ||
+	    (q != NULL && print_queue(a, q, &f) < 0))
 		report_fault(&a->o, &f, &a->status);
+	a->topic = q != NULL && queue_is_topic(q);
 	queue_close(q);
 	return ferror(stdout) != 0;
 }
 
-/* Subscriptions come with their topic. */
+/* One of a list, if it is a subscription of the topic a->under. */
 static int
-print_listed(const char *name, void *arg)
+print_under(const char *name, void *arg)
 {
-	return strchr(name, '/') != NULL ? 0 : print(name, arg);
+	struct args *a = arg;
+	size_t n = strlen(a->under);
+
+	return strncmp(name, a->under, n) != 0 || name[n] != '/' ? 0 : print(name, a);
+}
+
+/* A queue that was asked for, and what stands below it. */
+static int
+print_named(struct args *a, const char *name)
+{
+	struct fault f;
+
+	a->listed = false;
+	if (print(name, a) != 0)
+		return 1;
+	a->listed = true;
+	a->under = name;
+	if (a->topic && (a->named || a->json) && store_each(a->store, print_under, a, &f) < 0)
+		report_fault(&a->o, &f, &a->status);
+	return ferror(stdout) != 0;
 }
 
 static void
@@ -256,10 +251,11 @@ print_all(struct args *a, char **queues)
 		report_fault(&a->o, &f, &a->status);
 		return;
 	}
-	if (*queues == NULL && store_each(a->store, print_listed, a, &f) < 0)
+	a->listed = true;
+	if (*queues == NULL && store_each(a->store, print, a, &f) < 0)
 		report_fault(&a->o, &f, &a->status);
 	while (r == 0 && *queues != NULL)
-		r = print(*queues++, a);
+		r = print_named(a, *queues++);
 	if ((a->json ? fflush(stdout) : table_end(a->table)) != 0 && r == 0) {
 		report_stdout(&f);
 		report_fault(&a->o, &f, &a->status);

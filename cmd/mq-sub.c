@@ -2,6 +2,7 @@
  *
  * mq-sub: the subscriptions of topics: makes, removes, lists and tries them, and
  * follows a topic live. */
+#include <bsd/stdlib.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "json.h"
 #include "match.h"
 #include "opt.h"
+#include "optmsg.h"
 #include "report.h"
-#include "route.h"
 #include "std.h"
 #include "store.h"
 #include "table.h"
@@ -157,48 +158,6 @@ set_filter(struct args *a)
 }
 
 static int
-set_attr(struct args *a)
-{
-	char *name = strdup(a->o.arg), *value = name == NULL ? NULL : strchr(name, '=');
-	int r = 0;
-
-	if (value == NULL) {
-		r = opt_bad(&a->o, "not NAME=VALUE");
-	} else {
-		*value++ = '\0';
-		if (!attr_name_valid(name))
-			r = opt_bad(&a->o, "not an attribute's name");
-		else if (!attr_value_valid(value))
-			r = opt_bad(&a->o, "the value has a newline or is too long");
-		else if (head_attr(&a->head, name, value) < 0)
-			r = opt_bad(&a->o, strerror(errno));
-	}
-	free(name);
-	return r;
-}
-
-static int
-set_key(struct args *a)
-{
-	if (!key_valid(a->o.arg))
-		return opt_bad(&a->o, "a key is 1 to 1024 bytes without newline");
-	free(a->head.key);
-	a->head.key = strdup(a->o.arg);
-	return a->head.key == NULL ? opt_bad(&a->o, strerror(errno)) : 0;
-}
-
-static int
-set_priority(struct args *a)
-{
-	uint64_t p;
-
-	if (!count_parse(a->o.arg, PRIORITIES - 1, &p))
-		return opt_bad(&a->o, "not a priority (0 most urgent .. 9)");
-	a->priority = (int)p;
-	return 0;
-}
-
-static int
 set(struct args *a, int id)
 {
 	switch (id) {
@@ -206,7 +165,7 @@ set(struct args *a, int id)
 		a->nul = true;
 		break;
 	case 'a':
-		return set_attr(a);
+		return optmsg_attr(&a->o, &a->head);
 	case 'f':
 		a->format = a->o.arg;
 		break;
@@ -216,13 +175,13 @@ set(struct args *a, int id)
 		a->json = true;
 		break;
 	case 'k':
-		return set_key(a);
+		return optmsg_key(&a->o, &a->head.key);
 	case 'n':
 		if (!count_parse(a->o.arg, UINT32_MAX, &a->count) || a->count == 0)
 			return opt_bad(&a->o, "not a number over 0");
 		break;
 	case 'p':
-		return set_priority(a);
+		return optmsg_priority(&a->o, &a->priority);
 	case 'q':
 		a->quiet = true;
 		break;
@@ -378,36 +337,61 @@ ls(struct args *a, char **topics)
 {
 	static const struct column columns[] = { { "SUBSCRIPTION", false },
 		{ "ROUTE", false }, { "FILTER", false }, { "KIND", false } };
-	struct fault f;
 
 	for (char **t = topics; *t != NULL; t++)
 		if (!part_name_valid(*t))
 			return opt_usage(&a->o, "%s: not a topic's name", *t);
-	a->f = &f;
-	a->store = store_open(a->spool, false, &f);
+	a->store = store_open(a->spool, false, a->f);
 	if (a->store == NULL)
-		return opt_fault(&a->o, &f);
+		return opt_fault(&a->o, a->f);
 	a->table = table_begin(stdout, columns, sizeof columns / sizeof *columns);
 	if (a->table == NULL) {
-		fault_errno(&f, "list");
-		return opt_fault(&a->o, &f);
+		fault_errno(a->f, "list");
+		return opt_fault(&a->o, a->f);
 	}
 	ls_all(a, topics);
 	if (!a->json && table_end(a->table) != 0 && a->status != ST_IO) {
-		report_stdout(&f);
-		report_fault(&a->o, &f, &a->status);
+		report_stdout(a->f);
+		report_fault(&a->o, a->f, &a->status);
 	}
-	report_flush(&a->o, &a->status);
+	report_end(&a->o, &a->status);
 	return a->status;
 }
 
 /* --- tail ------------------------------------------------------------------------------- */
 
+/* 66 where there is no topic: the store would make one. */
+static int
+must_be_topic(struct args *a, struct fault *f)
+{
+	struct queue *q = queue_open(a->store, a->topic, QUEUE_MUST, f);
+	int r = q == NULL ? -1 : 0;
+
+	if (q != NULL && !queue_is_topic(q))
+		r = fault_set(f, ST_NOQUEUE, "%s: not a topic", a->topic);
+	queue_close(q);
+	return r;
+}
+
+static struct queue *
+subscribe(struct args *a, struct fault *f)
+{
+	char name[64];
+
+	/* a process id alone may be that of another container */
+	snprintf(name, sizeof name, "tail-%d-%04x", (int)getpid(),
+	    (unsigned)arc4random_uniform(0x10000));
+	a->sub.name = name;
+	if (must_be_topic(a, f) < 0)
+		return NULL;
+	return topic_tail(a->store, a->topic, &a->sub, NULL, 0, f);
+}
+
 static int
 follow(struct args *a, const struct format *format)
 {
 	struct fault f = { 0 };
-	struct queue *q = topic_tail(a->store, a->topic, &a->sub, NULL, 0, &f);
+	struct queue *q = subscribe(a, &f);
 	char *name;
 	int status;
 
@@ -497,9 +481,9 @@ test(struct args *a, char **operands, int n)
 
 	if (n > 1)
 		return opt_usage(&a->o, "one ROUTE");
-	if (n == 1 && !route_valid(operands[0]))
-		return opt_usage(&a->o, "%.300s: not a route (255 bytes at most, no control "
-		    "characters)", operands[0]);
+	if (n == 1 && !route_put_valid(operands[0]))
+		return opt_usage(&a->o, "%.300s: not a route (words between dots, without "
+		    "spaces, of at most 255 bytes)", operands[0]);
 	a->table = table_begin(stdout, columns, 3);
 	if (a->table == NULL) {
 		fault_errno(&f, "table");
@@ -529,7 +513,8 @@ run(struct args *a, const struct tool *verb, char **operands, int n)
 int
 main(int argc, char **argv)
 {
-	struct args a = { .priority = PRIORITY_DEFAULT };
+	struct fault f;
+	struct args a = { .priority = PRIORITY_DEFAULT, .f = &f };
 	const struct tool *verb;
 	int id, r;
 

@@ -10,6 +10,7 @@
 
 #include "fault.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 
@@ -40,14 +41,6 @@ struct args {
 	int64_t next;            /* earliest of all queues; 0: none known */
 	int status;
 };
-
-static void
-failed(struct args *a, const struct fault *f)
-{
-	opt_fault(&a->o, f);
-	if (a->status == ST_OK || a->status == ST_NOTHING)
-		a->status = f->status;
-}
 
 static void
 say_line(const char *line, void *arg)
@@ -83,7 +76,7 @@ sweep(struct args *a, struct queue *q)
 	int64_t next = 0;
 
 	if (queue_sweep(q, a->how, &n, &next, &f) < 0) {
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 		return;
 	}
 	if (a->dry || a->verbose)
@@ -99,7 +92,7 @@ verify(struct args *a, struct queue *q)
 	int n = queue_verify(q, say_line, NULL, &f);
 
 	if (n < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	else if (n > 0 && a->status == ST_OK)
 		a->status = ST_NOTHING;
 }
@@ -111,7 +104,7 @@ verify_spool(struct args *a)
 	int n = store_verify(a->store, say_line, NULL, &f);
 
 	if (n < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	else if (n > 0 && a->status == ST_OK)
 		a->status = ST_NOTHING;
 }
@@ -125,7 +118,7 @@ one(const char *name, void *arg)
 
 	if (q == NULL) {
 		if (f.status != ST_NOQUEUE || *a->queues != NULL)
-			failed(a, &f);
+			report_fault(&a->o, &f, &a->status);
 		return 0;
 	}
 	if (a->verify)
@@ -150,13 +143,13 @@ all(struct args *a)
 
 	a->next = 0;
 	if (a->how == SWEEP_ALL && !a->verify && store_tidy(a->store, &f) < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 	if (a->verify && *a->queues == NULL)
 		verify_spool(a);
 	for (char **name = a->queues; *name != NULL; name++)
 		one(*name, a);
 	if (*a->queues == NULL && store_each(a->store, each, a, &f) < 0)
-		failed(a, &f);
+		report_fault(&a->o, &f, &a->status);
 }
 
 static void
@@ -239,9 +232,7 @@ main(int argc, char **argv)
 		return forever(&a);
 	all(&a);
 	store_close(a.store);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fault_errno(&f, "standard output");
+	if (report_flush(&f) < 0)
 		return opt_fault(&a.o, &f);
-	}
 	return a.status;
 }

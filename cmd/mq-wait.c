@@ -8,6 +8,7 @@
 #include "fault.h"
 #include "input.h"
 #include "opt.h"
+#include "report.h"
 #include "std.h"
 #include "store.h"
 #include "units.h"
@@ -246,8 +247,8 @@ main(int argc, char **argv)
 	if (argc == a.o.index)
 		return opt_usage(&a.o, "no QUEUE given");
 	r = run(&a, argv + a.o.index, argc - a.o.index, &f);
-	if (r >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
-		r = fault_errno(&f, "standard output");
+	if (r >= 0 && report_flush(&f) < 0)
+		r = -1;
 	if (r < 0)
 		return opt_fault(&a.o, &f);
 	return r != 0 ? r : a.status;

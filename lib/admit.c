@@ -15,6 +15,7 @@ drop_oldest(struct queue *q, struct fault *f)
 
 	if (r != 1)
 		return r;
+	q->stuck = false;
 	to = settle_end(q, &p.name, OUT_DROPPED);
 	if (p.name.count == 1)
 		r = settle_carry(q, &p, &to, f);
@@ -22,6 +23,8 @@ drop_oldest(struct queue *q, struct fault *f)
 		r = hold_split(q, &p, p.name.first, p.name.first + 1, &to, NULL, f);
 	if (r == 1)
 		atomic_fetch_add(&q->meter->overflowed, 1);
+	if (r == 0 && q->stuck)
+		return 0;                /* it is still being published */
 	return r < 0 ? -1 : 1;
 }
 

@@ -107,7 +107,7 @@ changes_watch(struct changes *c, struct queue *q)
 
 	while (c->n > 0)
 		(void)inotify_rm_watch(c->fd, c->wd[--c->n]);
-	c->blind = c->fd < 0;
+	c->blind = c->fd < 0 || queue_is_topic(q);
 	while (c->fd >= 0 && read(c->fd, buf, sizeof buf) > 0)
 		continue;
 	watch_tree(&(struct inner){ c, q, "cur", 1 });

@@ -81,7 +81,7 @@ queue_destroy(struct queue *q, bool force, struct fault *f)
 
 	if (q->topic != NULL)
 		return destroy_sub(q, force, f);
-	if (topic_lock(q, f) < 0)
+	if ((force ? topic_lock_anyway : topic_lock)(q, f) < 0)
 		return -1;
 	left = force ? 0 : topic_holds(q, f);
 	if (left == 0) {

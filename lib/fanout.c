@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "admit.h"
@@ -21,6 +23,7 @@
 #include "subs.h"
 
 #define MANY_LOCKS 100
+#define NS UINT64_C(1000000000)
 
 struct fanout {
 	struct queue *topic;
@@ -319,13 +322,51 @@ finish(struct queue *topic, const struct place *out, const struct head *h, struc
 	return r < 0 ? -1 : 0;
 }
 
-/* Nobody could have confirmed it: it is torn. */
+/* Nobody can have confirmed it: it was torn, or there is no room. */
 static int
-drop_torn(struct queue *topic, const struct place *out, struct fault *f)
+drop(struct queue *topic, const struct place *out, struct fault *f)
 {
 	if (out->name.seq == SEQ_NONE && dedup_forget(topic, out->name.id, f) < 0)
 		return -1;
 	return queue_unlink(topic, out, f) < 0 ? -1 : 0;
+}
+
+/* It got its name since the meter was made, so in this boot: it would have a SEQ if
+ * it had been confirmed. Where the clock has jumped, nobody knows. */
+static bool
+unconfirmed(struct queue *topic, int fd)
+{
+	struct timespec now;
+	struct stat st;
+	uint64_t named;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (fstat(fd, &st) < 0)
+		return false;
+	named = (uint64_t)st.st_ctim.tv_sec * NS + (uint64_t)st.st_ctim.tv_nsec;
+	return named > topic->meter->made && named <= (uint64_t)now.tv_sec * NS +
+	    (uint64_t)now.tv_nsec;
+}
+
+/* Is there room for one that nobody was told of? 1; 0 it is dropped; -1 */
+static int
+room_for_dead(struct queue *topic, const struct place *out, struct message *m,
+    struct fault *f)
+{
+	struct fanout *fo = fanout_plan(topic, &m->head, out, f);
+	struct queue *full = NULL;
+	int r;
+
+	if (fo == NULL)
+		return -1;
+	r = fanout_reserve(fo, out->name.count, m->length, &full, f);
+	if (r == 1)                      /* finish() has it counted anew */
+		fanout_cancel(fo);
+	fanout_end(fo);
+	queue_close(full);
+	if (r == 0 && drop(topic, out, f) < 0)
+		r = -1;
+	return r;
 }
 
 /* Flushed, as its publisher may not have done it; then it gets its SEQ. */
@@ -337,6 +378,9 @@ finish_dead(struct queue *topic, struct place *out, struct message *m, struct fa
 
 	if (flush_unlocked(topic, m->fd, true) < 0)
 		return queue_fault(topic, f, "out");
+	r = unconfirmed(topic, m->fd) ? room_for_dead(topic, out, m, f) : 1;
+	if (r != 1)
+		return r < 0 ? -1 : 1;
 	at.name.seq = sequence_next(topic, out->name.count);
 	r = queue_move(topic, out, &at, f);
 	if (r != 1)
@@ -367,7 +411,7 @@ finish_name(struct queue *topic, const struct name *n, struct fault *f)
 	if (o == MESSAGE_ERROR)
 		r = queue_fault(topic, f, "out");
 	else if (o == MESSAGE_TORN)
-		r = drop_torn(topic, &out, f) < 0 ? -1 : 1;
+		r = drop(topic, &out, f) < 0 ? -1 : 1;
 	else if (n->seq == SEQ_NONE)
 		r = finish_dead(topic, &out, m, f);
 	else

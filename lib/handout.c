@@ -204,8 +204,10 @@ flush(struct hand *h, struct fault *f)
 	error = caught ? EINTR : errno;
 	while (n < h->nends && h->ends[n] <= written)
 		n++;
-	if (h->how->follow != NULL)
+	if (h->how->follow != NULL) {
 		say_dropped(h, true);
+		(void)doze(h, -1, 0, 0); /* signals, however fast they come */
+	}
 	if (n == h->nends)
 		return settle_all(h, n, f);
 	r = settle_all(h, n, &ours);

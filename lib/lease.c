@@ -137,8 +137,22 @@ receipt_topic(struct receipt *r, char *spool, const char *part)
 	*topic = '\0';
 }
 
+/* Is SPOOL/QUEUE that one? */
 static bool
-receipt_parse(const char *text, struct receipt *r)
+of_queue(const char *path, const struct queue *q, struct receipt *r)
+{
+	size_t n = strlen(q->store->path);
+
+	if (strncmp(path, q->store->path, n) != 0 || path[n] != '/' ||
+	    strcmp(path + n + 1, q->name) != 0)
+		return false;
+	strlcpy(r->spool, q->store->path, sizeof r->spool);
+	strlcpy(r->queue, q->name, sizeof r->queue);
+	return true;
+}
+
+static bool
+receipt_parse(const char *text, struct receipt *r, const struct lease *like)
 {
 	char copy[RECEIPT_SIZE], *part;
 	uint64_t bucket;
@@ -159,6 +173,8 @@ receipt_parse(const char *text, struct receipt *r)
 	part = cut_last(copy);
 	if (part == NULL || strcmp(part, "cur") != 0)
 		return false;
+	if (like != NULL && of_queue(copy, like->q, r))
+		return true;
 	part = cut_last(copy);
 	if (part == NULL || !part_name_valid(part))
 		return false;
@@ -202,7 +218,7 @@ lease_by_receipt(const char *text, const struct lease *like, struct fault *f)
 	struct queue *q;
 	struct lease *l;
 
-	if (!receipt_parse(text, &r)) {
+	if (!receipt_parse(text, &r, like)) {
 		fault_set(f, ST_USAGE, "%.200s: not a receipt", text);
 		return NULL;
 	}

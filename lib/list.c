@@ -16,6 +16,7 @@
 #include "message.h"
 #include "settle.h"
 #include "timed.h"
+#include "topic.h"
 #include "why.h"
 
 const char *
@@ -801,6 +802,22 @@ busy_place(const struct place *p, void *arg)
 	return p->where != IN_LATER || name_tries(&p->name) > 0;
 }
 
+/* In none of its subscriptions, and none is on its way there. */
+static int
+topic_busy(struct queue *q, unsigned dirs, int64_t now, struct fault *f)
+{
+	int r = topic_walk(q, dirs, busy_place, &now, f);
+
+	if (r != 0)
+		return r;
+	if (topic_lock(q, f) < 0)
+		return -1;
+	for (int i = 0; r == 0 && i < 2; i++)
+		r = topic_walk(q, dirs, busy_place, &now, f);
+	queue_unlock(q);
+	return r;
+}
+
 int
 queue_busy(struct queue *q, bool held, struct fault *f)
 {
@@ -810,6 +827,8 @@ queue_busy(struct queue *q, bool held, struct fault *f)
 
 	if (queue_ready(q, f) < 0)
 		return -1;
+	if (queue_is_topic(q))
+		return topic_busy(q, dirs, now, f);
 	r = walk_places(q, dirs, busy_place, &now, f);
 	if (r != 0)
 		return r;

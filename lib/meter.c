@@ -168,7 +168,7 @@ meter_make(int dir, uint64_t seq, mode_t mode)
 	if (fstat(dir, &st) < 0 || boot_id(m.boot) < 0)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &now);
-	m.index = m.fan_due = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	m.made = m.index = m.fan_due = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	for (int p = 0; p < 10; p++)
 		m.fan[p] = m.index;
 	m.topic = faccessat(dir, "sub", F_OK, AT_SYMLINK_NOFOLLOW) == 0;

@@ -44,6 +44,7 @@ struct meter {
 	_Atomic uint32_t blocked;        /* puts that wait for room, about */
 	uint64_t rate_next;              /* the next token, ns of CLOCK_BOOTTIME */
 	_Atomic uint64_t overflowed;     /* messages that full=drop-oldest dropped */
+	uint64_t made;                   /* when, ns since 1970 */
 	/* of a topic */
 	_Atomic uint64_t published, unrouted;
 	_Atomic uint64_t index;          /* the index file that is true has this number */

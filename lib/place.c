@@ -69,7 +69,7 @@ place_fits(const struct place *p)
  *	end    E[NEXT]+GOAL+NAME
  *
  *	SOURCE = letter [bucket] . first . count . deliveries . untried . due
- *	         [f] [j] [k copied]
+ *	         [F] [j] [k copied]        (F: its name has an f)
  *	GOAL   = letter [bucket]
  *	NEXT   = SEQ . first
  *	NAME   = the held name at its goal, but for a split with the t and h of
@@ -99,7 +99,7 @@ put_source(char *p, const struct held *h)
 
 	p = put_where(p, &h->source);
 	p += sprintf(p, ".%x.%x.%x.%x.%" PRIx64 "%s%s", s->first, s->count,
-	    s->deliveries, s->untried, (uint64_t)s->due, s->fanout ? "f" : "",
+	    s->deliveries, s->untried, (uint64_t)s->due, s->fanout ? "F" : "",
 	    s->joins ? "j" : "");
 	if (h->copied != 0)
 		p += sprintf(p, "k%x", h->copied);
@@ -210,7 +210,7 @@ get_source(const char **s, struct held *h)
 	    !get_part(s, UINT32_MAX, &count) || !get_part(s, UINT32_MAX, &deliveries) ||
 	    !get_part(s, UINT32_MAX, &untried) || !get_part(s, INT64_MAX, &due))
 		return false;
-	n->fanout = get_letter(s, 'f');
+	n->fanout = get_letter(s, 'F');
 	n->joins = get_letter(s, 'j');
 	if (get_letter(s, 'k') && (!get_hex(s, &copied) || copied == 0 || copied > UINT32_MAX))
 		return false;

@@ -17,6 +17,7 @@
 #include "attach.h"
 #include "dedup.h"
 #include "dir.h"
+#include "fanout.h"
 #include "group.h"
 #include "message.h"
 #include "publish.h"
@@ -340,7 +341,7 @@ publish_topic(struct put *p, const struct head *h, const struct place *tmp, int 
 
 	*first = t.first;
 	p->unrouted |= t.unrouted;
-	if (r == FULL) {
+	if (t.full != NULL) {
 		queue_close(p->full);
 		p->full = t.full;
 	}
@@ -549,7 +550,12 @@ try_parts(struct put *p, struct put_done *done, struct fault *f)
 	int r;
 
 	choose_part(p);
+	p->q->stuck = false;
 	r = publish_part(p, done, f);
+	if (r == FULL && p->q->stuck) {  /* what was to be dropped was not there yet */
+		fanout_help(p->q);
+		r = publish_part(p, done, f);
+	}
 	while (r == FULL && p->part > 1 && !p->spec->batch) {
 		p->part /= 2;
 		r = publish_part(p, done, f);

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 #include "putopt.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fault.h"
+#include "optmsg.h"
 #include "units.h"
-
-static int
-set_attr(const struct opt *o, struct put_spec *spec)
-{
-	char *name = strdup(o->arg), *value = name == NULL ? NULL : strchr(name, '=');
-	int r = 0;
-
-	if (value == NULL) {
-		r = opt_bad(o, "not NAME=VALUE");
-	} else {
-		*value++ = '\0';
-		if (!attr_name_valid(name))
-			r = opt_bad(o, "not an attribute's name");
-		else if (!attr_value_valid(value))
-			r = opt_bad(o, "the value has a newline or is too long");
-		else if (head_attr(&spec->head, name, value) < 0)
-			r = opt_bad(o, strerror(errno));
-	}
-	free(name);
-	return r;
-}
 
 static int
 set_time(const struct opt *o, struct put_spec *spec)
@@ -55,60 +33,24 @@ set_time(const struct opt *o, struct put_spec *spec)
 	return 0;
 }
 
-static int
-set_priority(const struct opt *o, struct put_spec *spec)
-{
-	uint64_t p;
-
-	if (!count_parse(o->arg, PRIORITIES - 1, &p))
-		return opt_bad(o, "not a priority (0 most urgent .. 9)");
-	spec->priority = (int)p;
-	return 0;
-}
-
-static int
-set_text(const struct opt *o, char **text)
-{
-	free(*text);
-	*text = strdup(o->arg);
-	return *text == NULL ? opt_bad(o, strerror(errno)) : 0;
-}
-
-static int
-set_key(const struct opt *o, char **key)
-{
-	if (!key_valid(o->arg))
-		return opt_bad(o, "a key is 1 to 1024 bytes without newline");
-	return set_text(o, key);
-}
-
-static int
-set_route(const struct opt *o, struct put_spec *spec)
-{
-	if (!route_put_valid(o->arg))
-		return opt_bad(o, "a route is words between dots (order.paid), without "
-		    "spaces, at most 255 bytes");
-	return set_text(o, &spec->head.route);
-}
-
 int
 putopt_set(const struct opt *o, struct put_spec *spec)
 {
 	switch (o->id) {
 	case 'a':
-		return set_attr(o, spec);
+		return optmsg_attr(o, &spec->head);
 	case 'd':
 	case 'D':
 	case 'x':
 		return set_time(o, spec);
 	case 'i':
-		return set_key(o, &spec->idempotency);
+		return optmsg_key(o, &spec->idempotency);
 	case 'k':
-		return set_key(o, &spec->head.key);
+		return optmsg_key(o, &spec->head.key);
 	case 'p':
-		return set_priority(o, spec);
+		return optmsg_priority(o, &spec->priority);
 	case 'r':
-		return set_route(o, spec);
+		return optmsg_route(o, &spec->head.route);
 	case 'S':
 		spec->nosync = true;
 		break;

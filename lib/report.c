@@ -29,18 +29,22 @@ report_write(struct buffer *b, struct fault *f)
 	return fwrite(b->data, 1, n, stdout) != n ? report_stdout(f) : 0;
 }
 
+int
+report_flush(struct fault *f)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	if (errno == 0)
+		errno = EIO;             /* it failed earlier */
+	return report_stdout(f);
+}
+
 void
-report_flush(const struct opt *o, int *status)
+report_end(const struct opt *o, int *status)
 {
 	struct fault f;
 
-	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return;
-	if (*status == ST_IO)
-		return;
-	if (errno == 0)
-		errno = EIO;             /* it failed earlier */
-	report_stdout(&f);
-	report_fault(o, &f, status);
+	if (report_flush(&f) < 0 && *status != ST_IO)
+		report_fault(o, &f, status);
 }

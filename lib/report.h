@@ -17,8 +17,10 @@ void report_fault(const struct opt *, const struct fault *, int *status);
 int report_stdout(struct fault *);
 /* Writes the buffer to standard output and empties it; -1 with the fault. */
 int report_write(struct buffer *, struct fault *);
-/* At the end: writes what stdio holds back. What fails is said, unless *status is
- * 74 already. */
-void report_flush(const struct opt *, int *status);
+/* Writes what stdio holds back; -1 with the fault if not everything got there, also
+ * of what was written before. */
+int report_flush(struct fault *);
+/* The same at the end: what fails is said, unless *status is 74 already. */
+void report_end(const struct opt *, int *status);
 
 #endif

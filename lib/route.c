@@ -19,45 +19,38 @@ struct route {
 	struct word words[];
 };
 
-static size_t
-clean(const char *s)
+/* Of the word at s; NULL: good. */
+static const char *
+check_word(const char *s, size_t len, size_t *at)
 {
-	size_t n = 0;
+	size_t wild = strcspn(s, "*#.");
 
-	while ((unsigned char)s[n] >= ' ' && s[n] != 0x7f)
-		n++;
-	return n;
+	for (*at = 0; *at < len; ++*at)
+		if ((unsigned char)s[*at] <= ' ' || s[*at] == 0x7f)
+			return "no spaces or control characters";
+	if (len == 0)
+		return "a word is missing here";
+	*at = wild;
+	return wild < len && len > 1 ? "* and # are a word of their own, between dots" : NULL;
 }
 
-bool
-route_valid(const char *s)
-{
-	size_t n = clean(s);
-
-	return s[n] == '\0' && n <= ROUTE_MAX;
-}
-
-/* NULL: good. */
 static const char *
 check(const char *pattern, size_t *at)
 {
-	*at = clean(pattern);
-	if (pattern[*at] != '\0')
-		return "a control character";
-	if (*at > ROUTE_MAX) {
-		*at = ROUTE_MAX;
-		return "longer than 255 bytes";
-	}
-	for (const char *s = pattern;; s++) {
-		size_t len = strcspn(s, "."), wild = strcspn(s, "*#.");
+	const char *why = NULL;
+	size_t len;
 
-		*at = (size_t)(s - pattern) + wild;
-		if (wild < len && len > 1)
-			return "* and # are a word of their own, between dots";
-		s += len;
-		if (*s == '\0')
-			return NULL;
+	*at = ROUTE_MAX;
+	if (strlen(pattern) > ROUTE_MAX)
+		return "longer than 255 bytes";
+	for (const char *s = pattern; *pattern != '\0' && why == NULL; s += len + 1) {
+		len = strcspn(s, ".");
+		why = check_word(s, len, at);
+		*at += (size_t)(s - pattern);
+		if (s[len] == '\0')
+			break;
 	}
+	return why;
 }
 
 static void

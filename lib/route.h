@@ -5,10 +5,10 @@
  * A route is words between dots, as `order.paid.br`; none at all is a route of
  * no words, and so is an empty one. In a pattern `*` stands for one word, `#`
  * for none or more, each alone between its dots and anywhere; every other word
- * for itself, byte for byte. As with RabbitMQ a word may be empty (`a..b` has
- * three), `*` stands for such a word too, and the pattern of no words, an empty
- * one, matches the route of no words alone. What AMQP leaves open is refused:
- * `*` or `#` within a word, control characters, more than 255 bytes. */
+ * for itself, byte for byte. The pattern of no words, an empty one, matches the
+ * route of no words alone. What no route can have is refused: an empty word
+ * (`a..b`), spaces, control characters, more than 255 bytes; and so are `*` and
+ * `#` within a word, of which AMQP says nothing. */
 #ifndef MQ_ROUTE_H
 #define MQ_ROUTE_H
 
@@ -18,9 +18,6 @@
 #define ROUTE_MAX 255
 
 struct route;
-
-/* Can a message bear that route? At most ROUTE_MAX bytes, no control characters. */
-bool route_valid(const char *);
 
 /* NULL: *why (a constant; else NULL) and *at, where in the pattern. Out of memory
  * too. */

@@ -213,7 +213,9 @@ give_access(const char *name, void *arg)
 	if ((a->group && fchown(fd, (uid_t)-1, a->gid) < 0) ||
 	    fchmod(fd, is_dir ? dir_mode(a->q->conf.mode) : a->q->conf.mode) < 0)
 		r = -1;
-	if (r == 0 && is_dir && a->depth > 0) {
+	/* subscriptions have settings of their own */
+	if (r == 0 && is_dir && a->depth > 0 &&
+	    (a->dir != a->q->fd || strcmp(name, "sub") != 0)) {
 		struct access in = *a;
 
 		in.dir = fd;

@@ -380,7 +380,8 @@ enum sweep_how {
 	SWEEP_TIMED,                     /* only leases and due times, by the hints */
 };
 
-/* Does what mq-sweep(1) says; of a topic in its subscriptions too. `next` (may be NULL) is when there will be
+/* Does what mq-sweep(1) says; of a topic in its subscriptions too. `next` (may be
+ * NULL) is when there will be
  * something to do again, 0: not known of. */
 int queue_sweep(struct queue *, enum sweep_how, struct swept *, int64_t *next,
 	struct fault *);
@@ -391,7 +392,8 @@ int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
 
 /* --- until something is over ----------------------------------------------- */
 
-/* 1: a message is ready, leased or waits for a retry (`held`: is leased); 0 */
+/* 1: a message is ready, leased or waits for a retry (`held`: is leased); 0. Of a
+ * topic, in any of its subscriptions. */
 int queue_busy(struct queue *, bool held, struct fault *);
 
 enum fate { FATE_UNKNOWN, FATE_WAITING, FATE_ACKED, FATE_LOST };

@@ -161,7 +161,9 @@ sub_read(struct queue *topic, struct sub *s, struct fault *f)
 	s->ttl = q->conf.ttl;
 	s->limited = q->conf.limit > 0 || q->conf.limit_bytes > 0;
 	text = dir_read(q->fd, "match", WANTS_MAX, &len);
-	if (text == NULL)
+	if (text == NULL && errno == ENOENT && queue_gone(q))
+		r = fault_set(f, ST_NOQUEUE, "%s: no such subscription", q->name);
+	else if (text == NULL)
 		r = queue_fault(q, f, "match");
 	for (p = text; r == 0 && (line = next_line(&p)) != NULL;)
 		if (!sub_line(s, line))

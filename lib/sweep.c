@@ -99,6 +99,8 @@ count_held(const char *name, void *arg)
 static int
 sweep_locked(struct sweep *s)
 {
+	/* what would have been renamed over the old one, under the lock */
+	static const char *const fresh[] = { "conf.new", "index.new", "meter.new" };
 	int r = 0;
 
 	if (s->dry) {                    /* under no lock: that would recover */
@@ -108,6 +110,8 @@ sweep_locked(struct sweep *s)
 	}
 	if (queue_lock(s->q, s->f) < 0)
 		return -1;
+	for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++)
+		s->n->stale += unlinkat(s->q->fd, fresh[i], 0) == 0;
 	r = hold_recover(s->q, &s->n->recovered, s->f);
 	if (r == 0)
 		r = each_in(s, "tmp", sweep_tmp);

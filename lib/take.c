@@ -166,6 +166,8 @@ static int
 take_next(struct queue *q, bool full, const struct take_spec *spec, int64_t now,
     struct lease **out, struct fault *f)
 {
+	uint64_t stuck = SEQ_NONE;       /* the first that cannot be taken yet */
+
 	for (uint64_t tries = 0; tries < 1000000; tries++) {
 		struct place from;
 		int r = ready_next(q, false, &from, f);
@@ -174,9 +176,14 @@ take_next(struct queue *q, bool full, const struct take_spec *spec, int64_t now,
 			r = ready_next(q, true, &from, f);
 		if (r != 1)
 			return r;
+		q->stuck = false;
 		r = take_one(q, &from, spec, now, out, f);
 		if (r != 0)
 			return r;
+		if (q->stuck && stuck == from.name.seq)
+			return 0;        /* and there is no other */
+		if (q->stuck && stuck == SEQ_NONE)
+			stuck = from.name.seq;
 	}
 	return fault_set(f, ST_IO, "%s: nothing can be taken; see mq-sweep --verify", q->name);
 }

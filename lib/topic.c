@@ -31,8 +31,8 @@ queue_is_topic(struct queue *q)
 	return faccessat(q->fd, "sub", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int
-topic_lock(struct queue *topic, struct fault *f)
+static int
+lock(struct queue *topic, bool anyway, struct fault *f)
 {
 	if (queue_conf(topic, f) == NULL || queue_ready(topic, f) < 0 ||
 	    queue_lock(topic, f) < 0)
@@ -42,11 +42,24 @@ topic_lock(struct queue *topic, struct fault *f)
 		return fault_set(f, ST_NOQUEUE, "%s: the topic was removed meanwhile",
 		    topic->name);
 	}
-	if (atomic_load(&topic->meter->topic) != 0 && fanout_finish(topic, NULL, f) < 0) {
+	if (atomic_load(&topic->meter->topic) != 0 && fanout_finish(topic, NULL, f) < 0 &&
+	    !anyway) {
 		queue_unlock(topic);
 		return -1;
 	}
 	return 0;
+}
+
+int
+topic_lock(struct queue *topic, struct fault *f)
+{
+	return lock(topic, false, f);
+}
+
+int
+topic_lock_anyway(struct queue *topic, struct fault *f)
+{
+	return lock(topic, true, f);
 }
 
 /* --- a queue becomes a topic --------------------------------------------------- */
@@ -153,6 +166,23 @@ make_segment(struct queue *q)
 	(void)dir_make(q->fd, path, dir_mode(q->conf.mode));
 }
 
+/* Who may use the topic may use it too, unless its own settings say else. */
+static int
+inherit_access(struct queue *q, struct fault *f)
+{
+	const struct conf *t = &q->topic->conf;
+	char mode[32], group[sizeof t->group + 8], *assignments[2];
+	size_t n = 0;
+
+	snprintf(mode, sizeof mode, "mode=%04o", (unsigned)t->mode);
+	snprintf(group, sizeof group, "group=%s", t->group);
+	if (t->mode != q->conf.mode)
+		assignments[n++] = mode;
+	if (strcmp(t->group, q->conf.group) != 0)
+		assignments[n++] = group;
+	return n == 0 ? 0 : queue_write_conf(q, assignments, n, f);
+}
+
 /* Whole, under its name of now. */
 static int
 build(struct queue *q, const struct subscription *s, char *const *assignments, size_t n,
@@ -166,7 +196,8 @@ build(struct queue *q, const struct subscription *s, char *const *assignments, s
 		return queue_fault(q, f, "cannot be opened");
 	if (queue_conf(q, f) == NULL || queue_lay_out(q, f) < 0)
 		return -1;
-	if (n > 0 && queue_write_conf(q, assignments, n, f) < 0)
+	if (inherit_access(q, f) < 0 ||
+	    (n > 0 && queue_write_conf(q, assignments, n, f) < 0))
 		return -1;
 	if (sub_write(q->fd, s, q->conf.mode) < 0)
 		return queue_fault(q, f, "match");
@@ -408,7 +439,7 @@ topic_unsubscribe(struct store *s, const char *topic, const char *sub, bool forc
 	t = queue_open(s, topic, QUEUE_MUST, f);
 	if (t == NULL)
 		return -1;
-	r = topic_lock(t, f);
+	r = topic_lock_anyway(t, f);
 	if (r == 0) {
 		r = unsubscribe_locked(t, sub, force, f);
 		queue_unlock(t);
@@ -470,7 +501,7 @@ topic_tail_end(struct queue *sub)
 	struct queue *t = sub->topic;
 	struct fault ignored;
 
-	if (topic_lock(t, &ignored) < 0)
+	if (topic_lock_anyway(t, &ignored) < 0)
 		return;
 	if (!queue_gone(sub))
 		(void)unsubscribe_locked(t, strchr(sub->name, '/') + 1, true, &ignored);
@@ -480,29 +511,41 @@ topic_tail_end(struct queue *sub)
 
 /* --- looking and tidying -------------------------------------------------------------------- */
 
+/* By the index; where one may only read, from sub/ itself. The caller's. */
+static int
+all_subs(struct queue *topic, struct subs **l, struct fault *f)
+{
+	int r;
+
+	if (queue_conf(topic, f) == NULL)
+		return -1;
+	if (queue_ready(topic, f) < 0 || queue_lock(topic, f) < 0)
+		return f->status == ST_PERMISSION || f->error == EROFS ?
+		    subs_read(topic, l, f) : -1;
+	r = subs_load(topic, l, f);
+	if (r == 0)
+		topic->subs = NULL;
+	queue_unlock(topic);
+	return r;
+}
+
 int
 topic_each(struct queue *topic, int (*fn)(const struct subscription *, void *), void *arg,
     struct fault *f)
 {
-	struct subs *l;
+	struct subs *l = NULL;
 	int r;
 
 	if (!queue_is_topic(topic))
 		return 0;
-	if (queue_conf(topic, f) == NULL || queue_ready(topic, f) < 0 ||
-	    queue_lock(topic, f) < 0)
-		return -1;
-	r = subs_load(topic, &l, f);
-	topic->subs = NULL;              /* ours for a while */
-	queue_unlock(topic);
+	r = all_subs(topic, &l, f);
 	for (size_t i = 0; r == 0 && i < l->n; i++) {
 		struct subscription s = { l->v[i].name, l->v[i].pattern, l->v[i].filters,
 			l->v[i].nfilters, l->v[i].ephemeral };
 
 		r = fn(&s, arg);
 	}
-	if (r >= 0)
-		subs_free(l);
+	subs_free(l);
 	return r;
 }
 

@@ -13,6 +13,9 @@
 
 /* Locks the topic and finishes every publish that somebody left half-way. */
 int topic_lock(struct queue *topic, struct fault *);
+/* The same also where one cannot be finished now: enough to remove a subscription,
+ * which may be why. */
+int topic_lock_anyway(struct queue *topic, struct fault *);
 /* Under the lock: removes the ephemeral subscriptions whose process died; the
  * caller calls topic_raze() when it has let the lock go. *n counts them. */
 int topic_reap(struct queue *topic, uint64_t *n, struct fault *);

@@ -103,9 +103,10 @@ unrouted(struct topic_put *t, const struct place *out, struct fault *f)
 	struct fault ignored;
 
 	if (t->topic->conf.unrouted == UNROUTED_REJECT) {
-		withdraw(t, out);
+		bool gone = withdraw(t, out);
+
 		fault_set(f, ST_UNAVAILABLE, "%s: no subscription wants it", t->topic->name);
-		return publish_say(f, "not stored");
+		return publish_say(f, gone ? "not stored" : "may be stored");
 	}
 	(void)queue_unlink(t->topic, out, &ignored);     /* its key stays */
 	atomic_fetch_add(&t->topic->meter->unrouted, out->name.count);
@@ -123,7 +124,11 @@ send(struct topic_put *t, struct fanout *fo, const struct place *out, struct fau
 	if (r != 1) {
 		bool gone = withdraw(t, out);
 
-		return r == 0 ? FULL : publish_say(f, gone ? "not stored" : "may be stored");
+		if (r == 0 && gone)
+			return FULL;
+		if (r == 0)
+			fault_set(f, ST_TRYAGAIN, "%s: the queue is full", t->full->name);
+		return publish_say(f, gone ? "not stored" : "may be stored");
 	}
 	r = fanout_run(fo, sequence_next(t->topic, out->name.count), &committed, f);
 	if (r == 1)
@@ -190,7 +195,8 @@ topic_put(struct topic_put *t, struct fault *f)
 		return publish_say(f, withdraw(t, &out) ? "not stored" : "may be stored");
 	}
 	if (topic_lock(t->topic, f) < 0)
-		return publish_say(f, withdraw(t, &out) ? "not stored" : "may be stored");
+		return publish_say(f, withdraw(t, &out) || f->status == ST_NOQUEUE ?
+		    "not stored" : "may be stored");
 	r = publish_locked(t, &out, &reap, f);
 	queue_unlock(t->topic);
 	if (reap)

@@ -453,3 +453,22 @@ count_parse(const char *s, uint64_t max, uint64_t *out)
 	*out = n;
 	return true;
 }
+
+/* --- lists ------------------------------------------------------------------------- */
+
+bool
+word_next(const char **list, const char **word, size_t *len)
+{
+	if (*list == NULL)
+		return false;
+	*word = *list;
+	*len = strcspn(*list, ",");
+	*list = (*list)[*len] == ',' ? *list + *len + 1 : NULL;
+	return true;
+}
+
+bool
+word_is(const char *word, size_t len, const char *name)
+{
+	return strncmp(word, name, len) == 0 && name[len] == '\0';
+}

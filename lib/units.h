@@ -41,6 +41,11 @@ bool rate_parse(const char *, double *per_second);
 /* As rate_parse() reads it back, exactly if it came from there: `0`, `60/h`. */
 void rate_print(double per_second, char *out, size_t size);
 
+/* The next of the words between commas, of which there is one at least, maybe empty;
+ * *list moves on, and is NULL behind the last one. false: there is none left. */
+bool word_next(const char **list, const char **word, size_t *len);
+bool word_is(const char *word, size_t len, const char *name);
+
 /* A decimal number of digits only, no sign, no white space. */
 bool count_parse(const char *, uint64_t max, uint64_t *out);
 

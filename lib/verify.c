@@ -148,6 +148,9 @@ message_entry(const char *name, void *arg)
 		say(v, "%s/%s: should stand in %s", v->path, name, dir);
 		return 0;
 	}
+	if (p.name.fanout && (v->q->topic == NULL || p.where == IN_CUR ||
+	    p.where == IN_DLQ || p.where == IN_DONE))
+		say(v, "%s/%s: bears an f there", v->path, name);
 	if (name_order(&p.name) + p.name.count > atomic_load(&queue_counter(v->q)->seq))
 		say(v, "%s/%s: above the meter's next SEQ", v->path, name);
 	check_file(v, &p, name);

@@ -73,6 +73,18 @@ whole() {
 	assert_output $'plain\nt\nt/a\nt/b'
 }
 
+@test "topic: mq-wait waits for all of its subscriptions" {
+	subs a b
+	mq-put -q -m x t
+	mq-take --ack t/a >/dev/null
+	run -75 mq-wait -W 50ms t
+	background mq-wait t
+	wait=$pid
+	mq-take --ack t/b >/dev/null
+	wait "$wait"
+	run -0 mq-wait -W 50ms t/b
+}
+
 @test "topic: taking from it itself is 64, with a hint" {
 	mq-sub add t one
 	mq-put -q -m x t
@@ -133,10 +145,12 @@ whole() {
 @test "topic: a delayed one is later in each" {
 	subs a b
 	mq-put -q -d 1h -m x t
-	mq-put -q -d 400ms -m soon t
-	run -1 mq-take t/a
 	for s in a b; do
-		assert_equal "$(mq-ls --state later t/$s | wc -l)" 2
+		run -1 mq-take t/$s
+		assert_equal "$(mq-ls --state later t/$s | wc -l)" 1
+	done
+	mq-put -q -d 50ms -m soon t
+	for s in a b; do
 		run -0 mq-take --ack -W 5s t/$s
 		assert_output soon
 	done

@@ -93,7 +93,8 @@ ends() {
 
 @test "mq-sub add: 73 where the spool cannot be made" {
 	: >file
-	run -73 mq-sub add -s "$PWD/file/spool" t one
+	run -74 mq-sub add -s "$PWD/file/spool" t one
+	run -73 mq-sub add -s /proc/spool t one
 }
 
 # --- rm ---
@@ -258,20 +259,27 @@ ends() {
 	wait_for no_tail
 }
 
-@test "mq-sub tail: kill -9: the next publish leaves nothing of it" {
-	mq-sub add t one
+@test "mq-sub tail: SIGTERM ends it also when they never cease to come" {
+	mq-sub add t one limit=2000 full=drop-oldest
 	follow
-	mq-put -q -m seen t
-	wait_for has_line out seen
-	kill -KILL "$tail"
-	wait "$tail" || :
-	mq-put -q -m x t
-	mq-sweep t
-	run -0 mq-sub ls t
-	assert_output $'t/one\t-\t-\t-'
-	run -0 mq-sweep --verify
-	run -0 bash -c 'ls "$MQ_SPOOL/t/sub"'
-	assert_output one
+	background bash -c 'while :; do seq 1000; done | mq-put -q -S -l t'
+	wait_for has_lines out 3000
+	kill "$tail"
+	ends 0
+}
+
+@test "mq-sub tail: kill -9: the next publish, or a sweep, leaves nothing of it" {
+	mq-sub add t one
+	for next in 'mq-put -q -m x' mq-sweep; do
+		follow
+		mq-put -q -m seen t
+		wait_for has_line out seen
+		kill -KILL "$tail"
+		wait "$tail" || :
+		$next t
+		assert_equal "$(ls -A "$MQ_SPOOL/t/sub")" one
+		run -0 mq-sweep --verify
+	done
 }
 
 @test "mq-sub tail: a publish to tails alone is not unrouted" {
@@ -283,26 +291,23 @@ ends() {
 	ends 0
 }
 
+lost() { sed -nE 's/^mq-sub tail: ([0-9]+) dropped.*/\1/p' err | awk '{n += $1} END {print n + 0}'; }
 @test "mq-sub tail: a slow reader loses the oldest, and is told how many" {
 	mq-sub add t one
 	mkfifo pipe
-	background mq-sub tail t >pipe 2>err
+	exec 7<>pipe
+	background mq-sub tail t >pipe 2>err 7>&-
 	tail=$pid
-	exec 7<pipe
 	wait_for eval 'mq-sub ls t | grep -q "tail$"'
 	seq -f '%0200.0f' 15000 | mq-put -q -l t
-	cat <&7 >out 7<&- & # all at once, now
-	reader=$!
-	exec 7<&-
+	background cat <pipe >out 7>&-
+	exec 7>&-
 	wait_for has_line out "$(printf '%0200d' 15000)"
-	wait_for has_lines err 1
 	kill "$tail"
-	wait "$reader"
-	local lost
-	lost=$(sed -nE 's/^mq-sub tail: ([0-9]+) dropped.*/\1/p' err | awk '{n += $1} END {print n}')
-	assert_equal "$(($(wc -l <out) + lost))" 15000
-	[[ $lost -ge 3000 && $(sort -u out | wc -l) == $(wc -l <out) ]]
 	ends 0
+	wait "$pid"
+	assert_equal "$(($(wc -l <out) + $(lost)))" 15000
+	[[ $(lost) -ge 3000 && $(sort -u out | wc -l) == $(wc -l <out) ]]
 }
 
 @test "mq-sub tail: nobody reads any more: 74, at once, and it is gone" {
@@ -311,7 +316,7 @@ ends() {
 	run -0 cat status
 	assert_output 74
 	wait_for no_tail
-	run -0 bash -c '{ mq-sub tail t; echo $? >status; } 2>err | head -n 1 & 
+	run -0 bash -c '{ mq-sub tail t; echo $? >status; } 2>err | head -n 1 &
 		until mq-sub ls t | grep -q "tail$"; do sleep 0.02; done; mq-put -q -m x t; wait'
 	assert_output x
 	run -0 cat status

@@ -19,7 +19,7 @@ PATH=$MQ_BIN:$BUILD/bench:$PATH
 SHORT=${SHORT:-}
 export PATH LC_ALL=C
 unset XDG_STATE_HOME TS_SOCKET
-all='start count bulk take rates backlog wake idle pool batch bare peers'
+all='start count bulk take rates backlog wake idle pool batch fanout bare peers'
 measured=0 missed=0 broken=0
 dir='' server='' # what of ours is to be cleared away
 trap 'clear_away' EXIT
@@ -414,6 +414,39 @@ batch() {
 			'at least 1000000/s' 1
 	fi
 	rm -rf parts names lines out
+}
+
+# --- fan-out ---------------------------------------------------------------------------------------
+
+# fan_out SUBSCRIPTIONS FILE WHAT: beside as many bare linkat(2) and a put of the same
+fan_out() {
+	local t=topic$1 links
+	measure "fan-out to $1" -n "$(full 40 10)" -t "$(full 20 4)" noop-static ::: \
+		links "$2" "$MQ_SPOOL/$t"/sub/*/new/5/0000000000 ::- \
+		links -u "$2" "$MQ_SPOOL/$t"/sub/*/new/5/0000000000 ::: \
+		mq-put -q plain "$2" ::: mq-put -q "$t" "$2" || return
+	links=$(calc "${wall[1]} - ${wall[0]}")
+	row "publish $3 to $1" "$(ms "${wall[3]}")" \
+		"$(calc "${wall[3]} / ($links + ${wall[2]})")" "$1 bare linkat(2) and a put" \
+		'at most 1.5' "${wall[3]} <= 1.5 * ($links + ${wall[2]})"
+}
+
+fanout() {
+	local n i before
+	heading 'Fan-out: one put to a topic of so many subscriptions'
+	head -c 100 /dev/zero >small
+	head -c 1048576 /dev/zero >large
+	for n in 1 10 100 $(full 1000 ''); do
+		for ((i = 0; i < n; i++)); do mq-sub add "topic$n" "s$i"; done
+		mq-put -q "topic$n" small
+		fan_out "$n" small '100 B'
+		fan_out "$n" large '1 MiB'
+	done
+	before=$(du -sk "$MQ_SPOOL/topic$n" | cut -f 1)
+	mq-put -q "topic$n" large
+	row "disk use of 1 MiB to $n" "$(($(du -sk "$MQ_SPOOL/topic$n" | cut -f 1) - before)) KiB" \
+		'' '' 'one payload' "$(($(du -sk "$MQ_SPOOL/topic$n" | cut -f 1) - before)) < 1200" counted
+	rm -rf small large
 }
 
 # --- the limit ------------------------------------------------------------------------------------------

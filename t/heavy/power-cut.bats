@@ -14,8 +14,8 @@ teardown() {
 	mq_teardown
 }
 
-cut_power() { # FILE SYSTEM, CUTS
-	local power=$ROOT/t/heavy/power.sh
+cut_power() { # FILE SYSTEM, CUTS [SCRIPT]
+	local power=$ROOT/t/heavy/${3:-power.sh}
 	"$ROOT/t/fault/cutrecord" -d "$rec" -f "$1" -m 64 "exec sh $power work \$M"
 	run "$ROOT/build/fault/cutreplay" -i "$rec/base.img" -l "$rec/log" -f "$1" \
 		-n "$2" -- "sh $power check \$M \$LOG"
@@ -30,4 +30,10 @@ cut_power() { # FILE SYSTEM, CUTS
 }
 @test "power cut on btrfs: what was confirmed is there, nothing torn is delivered" {
 	cut_power btrfs 20
+}
+@test "power cut on ext4: what was published is in each subscription, once" {
+	cut_power ext4 40 power-topics.sh
+}
+@test "power cut on btrfs: what was published is in each subscription, once" {
+	cut_power btrfs 20 power-topics.sh
 }

@@ -6,7 +6,7 @@
 
 static const char all[] = "lease=30s tries=5 backoff=1s backoff_max=1h ttl=0 "
 	"keep=0 max_size=1M limit=0 limit_bytes=0 full=reject max_leased=0 rate=0 "
-	"dedup=5m sync=yes paused=no create=yes mode=0600 group=";
+	"unrouted=accept dedup=5m sync=yes paused=no create=yes mode=0600 group=";
 
 static void
 conf_print(const struct conf *c, char *out, size_t size)
@@ -54,6 +54,7 @@ set_good(void)
 		{ "limit_bytes=10G", "limit_bytes", "10G" },
 		{ "full=block", "full", "block" }, { "full=", "full", "reject" },
 		{ "full=drop-oldest", "full", "drop-oldest" },
+		{ "unrouted=reject", "unrouted", "reject" }, { "unrouted=", "unrouted", "accept" },
 		{ "rate=60/m", "rate", "1/s" }, { "rate=0/s", "rate", "0" },
 		{ "dedup=30d", "dedup", "30d" }, { "dedup=0", "dedup", "0" },
 		{ "sync=no", "sync", "no" }, { "paused=yes", "paused", "yes" },
@@ -88,7 +89,7 @@ set_bad(void)
 		"tries=0", "tries=1000001", "tries=5.0", "tries=-1", "backoff=366d",
 		"ttl=36526d", "max_size=0", "max_size=65M", "max_size=1m",
 		"max_size=67108865", "limit=1000000000001", "limit=1K", "limit=-1",
-		"limit_bytes=1025T", "full=drop", "full=Reject", "rate=x", "rate=1/d",
+		"limit_bytes=1025T", "full=drop", "full=Reject", "unrouted=no", "rate=x", "rate=1/d",
 		"rate=-1", "dedup=31d", "sync=1", "sync=YES", "paused=true",
 		"mode=0400", "mode=0700", "mode=0610", "mode=4600", "mode=06000",
 		"mode=00", "mode=rw", "mode=0x180", "mode=0680", "group=-x",

@@ -316,6 +316,29 @@ counts(void)
 	}
 }
 
+/* Each word of the list, as `[a][]`. */
+static void
+words(void)
+{
+	static const struct { const char *list, *want; } rows[] = {
+		{ "a", "[a]" }, { "", "[]" }, { "a,bc", "[a][bc]" }, { ",", "[][]" },
+		{ "a,", "[a][]" }, { ",a,,b", "[][a][][b]" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *list = rows[i].list, *word;
+		char got[32] = "";
+		size_t len;
+
+		while (word_next(&list, &word, &len))
+			snprintf(got + strlen(got), sizeof got - strlen(got), "[%.*s]",
+			    (int)len, word);
+		CHECK_STR(got, rows[i].want);
+	}
+	CHECK(word_is("ab,c", 2, "ab") && !word_is("ab,c", 1, "ab") &&
+	    !word_is("abc", 3, "ab") && word_is("", 0, "") && !word_is("", 0, "a"));
+}
+
 int
 main(void)
 {
@@ -332,5 +355,6 @@ main(void)
 	unit_run("rate_print: rate_parse() makes the same of it", rates_round_trip);
 	unit_run("rate_parse: refuses what is no rate", rates_bad);
 	unit_run("count_parse: digits up to a maximum", counts);
+	unit_run("word_next, word_is: words between commas", words);
 	return unit_done();
 }
