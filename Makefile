@@ -16,6 +16,7 @@ PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
 MANDIR   ?= $(PREFIX)/share/man
 DATADIR  ?= $(PREFIX)/share
+LIBDIR   ?= $(PREFIX)/lib
 DESTDIR  ?=
 
 VERSION  := 0.1
@@ -40,7 +41,7 @@ DEPS       := gcc make libc6-dev libbsd-dev libmd-dev libxxhash-dev libjansson-d
 TEST_DEPS  := bats mandoc strace jq procps
 LINT_DEPS  := cppcheck shellcheck mandoc git zsh fish
 HEAVY_DEPS := bats pkg-config fuse3 libfuse3-dev mount e2fsprogs \
-	xfsprogs btrfs-progs faketime util-linux python3 procps prometheus
+	xfsprogs btrfs-progs faketime util-linux python3 procps prometheus systemd logrotate
 
 TOOLS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
 UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/test-*.c))
@@ -234,9 +235,14 @@ bash_file = bash-completion/completions/$1
 zsh_file  = zsh/site-functions/_$1
 fish_file = fish/vendor_completions.d/$1.fish
 section   = man$(subst .,,$(suffix $1))
+UNIT_FILES := $(notdir $(wildcard share/systemd/*.service share/systemd/*.timer))
+EXAMPLES  := $(notdir $(wildcard share/examples/*))
 INSTALLED = $(TOOLS:%=$(BINDIR)/%) \
 	$(foreach m,$(MANS),$(MANDIR)/$(call section,$m)/$(notdir $m)) \
-	$(foreach s,$(SHELLS),$(foreach t,$(TOOLS),$(DATADIR)/$(call $s_file,$t)))
+	$(foreach s,$(SHELLS),$(foreach t,$(TOOLS),$(DATADIR)/$(call $s_file,$t))) \
+	$(UNIT_FILES:%=$(LIBDIR)/systemd/system/%) $(LIBDIR)/sysusers.d/mq.conf \
+	$(LIBDIR)/tmpfiles.d/mq.conf $(DATADIR)/mq/logrotate \
+	$(EXAMPLES:%=$(DATADIR)/mq/examples/%)
 
 install: all
 	install -d '$(DESTDIR)$(BINDIR)'
@@ -245,6 +251,13 @@ install: all
 		'$(DESTDIR)$(MANDIR)/$(call section,$m)/$(notdir $m)';)
 	@set -e; $(foreach s,$(SHELLS),$(foreach t,$(TOOLS),install -D -m 644 \
 		$(BUILD)/completions/$s/$t '$(DESTDIR)$(DATADIR)/$(call $s_file,$t)';))
+	install -d '$(DESTDIR)$(LIBDIR)/systemd/system' '$(DESTDIR)$(DATADIR)/mq/examples'
+	@set -e; for u in $(UNIT_FILES); do sed 's|@BINDIR@|$(BINDIR)|' share/systemd/$$u \
+		>'$(DESTDIR)$(LIBDIR)/systemd/system/'$$u; done
+	@install -D -m 644 share/systemd/mq.sysusers.conf '$(DESTDIR)$(LIBDIR)/sysusers.d/mq.conf'
+	@install -D -m 644 share/systemd/mq.tmpfiles.conf '$(DESTDIR)$(LIBDIR)/tmpfiles.d/mq.conf'
+	@install -D -m 644 share/systemd/mq.logrotate '$(DESTDIR)$(DATADIR)/mq/logrotate'
+	@cp $(EXAMPLES:%=share/examples/%) '$(DESTDIR)$(DATADIR)/mq/examples'
 
 uninstall:
 	rm -f $(INSTALLED:%='$(DESTDIR)%')

@@ -32,12 +32,13 @@ static const struct tool tool = {
 	"[--state STATES] [QUEUE ...]",
 	"Without QUEUE the queues, else their messages, the oldest first.\n"
 	"FIELDS: id queue state priority tries age due key route version size holder\n"
-	"put_time expires when why body, and @NAME, an attribute.\n"
+	"since user command put_time expires when why body, and @NAME, an attribute.\n"
 	"EXPR: FIELD=VALUE, != ^= $= *= < <= > >=, has:FIELD, !has:FIELD, and by commas.",
 	uses, NULL,
 };
 
 #define SHOWN "id,state,priority,tries,age,due,key,size,holder,body"
+#define SHOWN_LEASED "id,tries,since,due,holder,user,command,key,body"
 
 struct args {
 	struct opt o;
@@ -114,7 +115,9 @@ check(struct args *a, char **queues)
 			return opt_usage(&a->o, "%s: not a queue's name", *queues);
 	if (a->states == 0)
 		a->states = STATES_ALL & ~DONE;
-	return a->fields ? 0 : set_fields(a, SHOWN);
+	if (a->fields)
+		return 0;
+	return set_fields(a, a->states == LEASED ? SHOWN_LEASED : SHOWN);
 }
 
 /* --- printing ------------------------------------------------------------------ */

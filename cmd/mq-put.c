@@ -3,7 +3,6 @@
  * mq-put: puts messages into a queue and prints their ids once they are
  * durable. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,10 @@
 #include "input.h"
 #include "json.h"
 #include "opt.h"
-#include "optmsg.h"
+#include "putopt.h"
 #include "report.h"
 #include "std.h"
 #include "store.h"
-#include "units.h"
 
 static const struct opt_use uses[] = {
 	{ '0', "each NUL-ended record of the input is a message" },
@@ -69,30 +67,6 @@ struct args {
 /* --- options ------------------------------------------------------------------- */
 
 static int
-set_time(struct args *a, int id)
-{
-	int64_t now = now_ms(), v;
-
-	if (id == 'D') {
-		if (!time_parse(a->o.arg, now, &v))
-			return opt_bad(&a->o, "not a time (2026-11-30T14:00:00Z, or 02:00)");
-	} else {
-		if (!duration_parse(a->o.arg, &v))
-			return opt_bad(&a->o, "not a duration (90, 1.5s, 500ms, 5m, 2h, 1d)");
-		if (id == 'x' && v == 0)
-			return opt_bad(&a->o, "must be over 0");
-		v += now;
-	}
-	if (id == 'x')
-		a->spec.expiry = v;
-	else if (a->spec.due != 0)
-		return opt_usage(&a->o, "-d and -D: one of them, once");
-	else
-		a->spec.due = v;
-	return 0;
-}
-
-static int
 set_attachment(struct args *a)
 {
 	const char **list = reallocarray(a->spec.attach, a->spec.nattach + 1, sizeof *list);
@@ -113,31 +87,14 @@ set(struct args *a, int id)
 		a->records = true;
 		a->end = id == 'l' ? '\n' : '\0';
 		break;
-	case 'a':
-		return optmsg_attr(&a->o, &a->spec.head);
 	case 'A':
 		return set_attachment(a);
 	case 'b':
 		a->spec.batch = true;
 		break;
-	case 'd':
-	case 'D':
-	case 'x':
-		return set_time(a, id);
 	case 'J':
 		a->json = true;
 		a->end = '\n';
-		break;
-	case 'i':
-		return optmsg_key(&a->o, &a->spec.idempotency);
-	case 'k':
-		return optmsg_key(&a->o, &a->spec.head.key);
-	case 'w':
-		a->spec.wait = WAIT_ENDLESS;
-		break;
-	case 'W':
-		if (!duration_parse(a->o.arg, &a->spec.wait))
-			return opt_bad(&a->o, "not a duration");
 		break;
 	case OPT_LINK:
 		a->spec.attach_link = true;
@@ -145,25 +102,17 @@ set(struct args *a, int id)
 	case OPT_FRESH:
 		a->fresh = true;
 		break;
-	case OPT_UNIQUE:
-		a->spec.unique = true;
-		break;
 	case 'm':
 		a->text = a->o.arg;
 		break;
-	case 'p':
-		return optmsg_priority(&a->o, &a->spec.priority);
 	case 'q':
 		a->quiet = true;
 		break;
-	case 'r':
-		return optmsg_route(&a->o, &a->spec.head.route);
 	case 's':
 		a->spool = a->o.arg;
 		break;
-	case 'S':
-		a->spec.nosync = true;
-		break;
+	default:
+		return putopt_set(&a->o, &a->spec);
 	}
 	return 0;
 }
@@ -426,22 +375,10 @@ run(struct args *a, char **files, struct fault *f)
 	return r;
 }
 
-static void
-say_unrouted(const struct args *a, const char *topic)
-{
-	if (a->unrouted == 1)
-		fprintf(stderr, "%s: %s: no subscription wants it: stored nowhere\n",
-		    a->o.tool->name, topic);
-	else if (a->unrouted > 1)
-		fprintf(stderr, "%s: %s: no subscription wants %" PRIu64 " of the messages: "
-		    "stored nowhere\n", a->o.tool->name, topic, a->unrouted);
-}
-
 int
 main(int argc, char **argv)
 {
-	struct args a = { .spec = { .priority = PRIORITY_DEFAULT, .wait = WAIT_CONF,
-		.head = { .version = -1 } } };
+	struct args a = { .spec = PUTOPT_DEFAULTS };
 	struct fault f;
 	int id, r;
 
@@ -459,12 +396,11 @@ main(int argc, char **argv)
 	if (isatty(STDERR_FILENO))
 		a.spec.progress = progress;
 	r = run(&a, argv + a.o.index, &f);
-	head_free(&a.spec.head);
+	putopt_free(&a.spec);
 	head_free(&a.now.head);
-	free(a.spec.idempotency);
 	free(a.spec.attach);
 	free(a.now.idempotency);
-	say_unrouted(&a, argv[a.o.index]);
+	putopt_say_unrouted(&a.o, argv[a.o.index], a.unrouted);
 	if (r < 0)
 		return opt_fault(&a.o, &f);
 	return a.fresh && a.repeated ? ST_NOTHING : ST_OK;

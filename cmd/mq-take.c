@@ -37,6 +37,7 @@ static const struct opt_use uses[] = {
 	{ OPT_NO_BRAKE, NULL },
 	{ OPT_SINGLE, "75 if another such pool runs" },
 	{ OPT_STRICT, NULL },
+	{ OPT_SYSLOG, NULL },
 	{ 0, NULL },
 };
 
@@ -139,6 +140,9 @@ set_flag(struct args *a, int id)
 	case OPT_STRICT:
 		a->work.strict = true;
 		break;
+	case OPT_SYSLOG:
+		a->work.syslog = true;
+		break;
 	}
 	return 0;
 }
@@ -178,7 +182,7 @@ set(struct args *a, int id)
 static bool
 wants_command(int id)
 {
-	return id == OPT_NO_BRAKE || id == OPT_SINGLE || id == OPT_STRICT ||
+	return id == OPT_NO_BRAKE || id == OPT_SINGLE || id == OPT_STRICT || id == OPT_SYSLOG ||
 		(id < OPT_ACK && strchr("BejLRTv", id) != NULL);
 }
 
@@ -297,6 +301,8 @@ operands_split(struct args *a, char **operands, size_t *n)
 	if (operands[*n + 1] == NULL)
 		return opt_usage(&a->o, "the COMMAND is missing");
 	a->work.command = operands + *n + 1;
+	if (exitmap_runs_jobs(a->work.command))
+		exitmap_jobs(&a->work.exits);
 	return 0;
 }
 

@@ -35,6 +35,28 @@ show_holder(struct record *r, struct table *t)
 }
 
 static void
+show_since(struct record *r, struct table *t)
+{
+	table_time(t, r->entry->since);
+}
+
+static void
+show_user(struct record *r, struct table *t)
+{
+	const struct holder *h = record_holder(r);
+
+	table_word(t, h != NULL ? h->user : NULL);
+}
+
+static void
+show_command(struct record *r, struct table *t)
+{
+	const struct holder *h = record_holder(r);
+
+	table_word(t, h != NULL && h->command[0] != '\0' ? h->command : NULL);
+}
+
+static void
 show_put_time(struct record *r, struct table *t)
 {
 	table_time(t, r->entry->put_time);
@@ -79,7 +101,8 @@ static const struct {
 	{ "priority", true, NULL }, { "tries", true, NULL }, { "age", true, show_age },
 	{ "due", true, show_due }, { "key", false, NULL }, { "route", false, NULL },
 	{ "version", true, NULL }, { "size", true, NULL },
-	{ "holder", false, show_holder }, { "put_time", false, show_put_time },
+	{ "holder", false, show_holder }, { "since", false, show_since },
+	{ "user", false, show_user }, { "command", false, show_command }, { "put_time", false, show_put_time },
 	{ "expires", true, show_expires }, { "when", false, show_when },
 	{ "why", false, NULL }, { "body", false, show_body },
 };

@@ -2,7 +2,7 @@
  *
  * columns: which fields of a message a listing shows, by their names:
  *
- *	id queue state priority tries age due key route version size holder
+ *	id queue state priority tries age due key route version size holder since user command
  *	put_time expires when why body, and @NAME, an attribute
  *
  * `due` is the time left: of a lease, or until the message is due; `when` the

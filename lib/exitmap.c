@@ -24,6 +24,7 @@ exitmap_defaults(struct exitmap *m)
 	for (int code = 0; code < EXIT_CODES; code++) {
 		m->verdict[code] = VERDICT_RETRY;
 		m->delay[code] = -1;
+		m->given[code] = false;
 	}
 	m->verdict[0] = VERDICT_ACK;
 	m->verdict[65] = m->verdict[100] = VERDICT_BURY;
@@ -97,8 +98,40 @@ exitmap_set(struct exitmap *m, const char *rule, struct fault *f)
 		if (marks[code]) {
 			m->verdict[code] = verdict;
 			m->delay[code] = delay;
+			m->given[code] = true;
 		}
 	return 0;
+}
+
+void
+exitmap_jobs(struct exitmap *m)
+{
+	for (int code = 126; code <= 127; code++)
+		if (!m->given[code])
+			m->verdict[code] = VERDICT_BURY;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+bool
+exitmap_runs_jobs(char *const *command)
+{
+	size_t n = 0;
+
+	while (command[n] != NULL)
+		n++;
+	if (n < 2 || strcmp(command[n - 1], "--worker") != 0)
+		return false;
+	if (strcmp(base_name(command[n - 2]), "mq-run") == 0)
+		return true;
+	return n > 2 && strcmp(command[n - 2], "run") == 0 &&
+		strcmp(base_name(command[n - 3]), "mq") == 0;
 }
 
 int

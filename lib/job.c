@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "diary.h"
 #include "judge.h"
 #include "pool.h"
 
@@ -23,19 +24,34 @@ job_free(const struct job *j)
 
 static void
 report(struct pool *p, const struct job *j, const struct lease *lease,
-	const char *outcome)
+	const char *outcome, const char *key, const char *reason)
 {
-	double seconds = j->started ? (double)(now_ns() - j->started) / 1e9 : 0;
-	char id[ID_LEN + 1], line[128];
+	struct delivery d = {
+		.queue = lease_queue_name(lease), .outcome = outcome,
+		.tries = lease_tries(lease), .reason = reason, .key = key,
+		.took = j->started ? now_ns() - j->started : 0,
+	};
 
-	if (!p->work->verbose)
-		return;
 	for (uint32_t k = 0; k < lease_count(lease); k++) {
-		id_print(lease_id(lease, k), id);
-		snprintf(line, sizeof line, "%s\t%u\t%s\t%.3f\n", id,
-			lease_tries(lease), outcome, seconds);
-		relay_say(&p->relay, line);
+		d.id = lease_id(lease, k);
+		if (p->work->verbose && diary_line(&p->line, &d, now_ms()) == 0)
+			relay_say(&p->relay, p->line.data);
+		if (p->work->syslog)
+			(void)diary_syslog(&p->line, &d);
 	}
+}
+
+/* Of its file, while that can be had; a copy, NULL for none. */
+static char *
+key_of(const struct pool *p, struct lease *lease)
+{
+	struct message *m;
+	struct fault f;
+
+	if (!p->work->verbose && !p->work->syslog)
+		return NULL;
+	m = lease_message(lease, &f);
+	return m != NULL && message_head(m)->key != NULL ? strdup(message_head(m)->key) : NULL;
 }
 
 /* --- settling ---------------------------------------------------------------- */
@@ -76,6 +92,7 @@ settle_lease(struct pool *p, struct job *j, struct lease *lease,
 	int64_t until = lease_until(lease);
 	struct fault f;
 	const char *outcome;
+	char *key = key_of(p, lease);
 	int r;
 
 	outcome = settle_as(lease, g, &r, &f);
@@ -87,7 +104,8 @@ settle_lease(struct pool *p, struct job *j, struct lease *lease,
 		p->work->complain(&f);
 		outcome = "failed";
 	}
-	report(p, j, lease, outcome);
+	report(p, j, lease, outcome, key, g->verdict == VERDICT_ACK ? NULL : g->why.reason);
+	free(key);
 }
 
 static void
@@ -180,7 +198,7 @@ extend_batch(struct pool *p, struct job *j, struct batch *b)
 			i++;
 			continue;
 		}
-		report(p, j, b->leases[i], settled_or_lost(p, until));
+		report(p, j, b->leases[i], settled_or_lost(p, until), NULL, NULL);
 		batch_drop(b, i);
 	}
 }

@@ -82,14 +82,30 @@ set_time(json_t *o, const char *name, int64_t ms)
 }
 
 static int
+set_held_by(json_t *o, const struct holder *h)
+{
+	json_t *by = json_object();
+	int r;
+
+	r = set_text(by, "user", h->user);
+	r |= set_text(by, "host", h->host);
+	r |= set(by, "pid", json_integer(h->pid));
+	r |= set_text(by, "command", h->command[0] != '\0' ? h->command : NULL);
+	r |= set_time(by, "since", h->since);
+	return r | set(o, "held_by", by);
+}
+
+static int
 set_holder(json_t *o, const struct view *v)
 {
 	char holder[32];
+	int r;
 
 	if (v->pid == 0)
 		return 0;
 	snprintf(holder, sizeof holder, "%u.%u", v->pid, v->uid);
-	return set(o, "holder", json_string(holder));
+	r = set(o, "holder", json_string(holder));
+	return v->holder == NULL ? r : r | set_held_by(o, v->holder);
 }
 
 static int
@@ -538,7 +554,7 @@ check_keys(struct reading *r)
 {
 	static const char *const known[] = { "id", "receipt", "queue", "state", "key",
 		"route", "priority", "tries", "version", "put_time", "at", "expires_at",
-		"due", "holder", "reason", "attributes", "attachments", "body", "body64",
+		"due", "holder", "held_by", "reason", "attributes", "attachments", "body", "body64",
 		"delay", "expires", "idempotency_key", NULL };
 	const char *name;
 	json_t *value;

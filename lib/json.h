@@ -3,7 +3,7 @@
  * json: messages as JSON lines, out and in. What goes out comes back in:
  *
  *	id receipt queue state key route priority tries version put_time at
- *	expires_at due holder reason attributes attachments body|body64
+ *	expires_at due holder held_by reason attributes attachments body|body64
  *
  * in this order, those that apply; times as RFC 3339 with ms, the body as a
  * string where it is UTF-8 (a NUL in it is \u0000), else base64 in body64. */

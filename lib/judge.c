@@ -91,7 +91,8 @@ judge_unstarted(struct judgement *j, const struct exitmap *map, const char *comm
 {
 	int code = error == ENOENT || error == ENOTDIR ? 127 : 126;
 
-	judge(j, map->verdict[code], map->delay[code]);
+	/* it is COMMAND itself, not a job that it was to run */
+	judge(j, map->given[code] ? map->verdict[code] : VERDICT_STOP, map->delay[code]);
 	snprintf(j->reason, sizeof j->reason, "%s: cannot be run: %s", command,
 		strerror(error));
 }

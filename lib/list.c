@@ -314,11 +314,19 @@ add_number(struct numbers *s, uint64_t v)
 	return 0;
 }
 
+/* Of what lies in cur/, later/, done/ and grp/ only so many of the oldest are held at
+ * once; for the next ones the directories are read again. */
+#define TIMED_MOST 65536
+#define PIECE 1024
+
 struct listing {
 	struct queue *q;
 	unsigned states;
 	struct places timed, now;
 	size_t given;                    /* of timed */
+	bool more;                       /* than are in timed */
+	bool begun;
+	uint64_t last;                   /* begun: the last one taken out of timed */
 	struct numbers segs;
 	int (*fn)(const struct place *, void *);
 	void *arg;
@@ -390,14 +398,79 @@ give(struct listing *l)
 	return r;
 }
 
-/* Adds what lies in cur/, later/ and done/ up to that segment. */
-static int
-merge_timed(struct listing *l, uint64_t seg)
+static void
+cut_timed(struct listing *l)
 {
-	while (l->given < l->timed.n && name_segment(&l->timed.p[l->given].name) <= seg)
-		if (add_place(&l->timed.p[l->given++], &l->now) < 0)
-			return -1;
+	sort_places(&l->timed);
+	if (l->timed.n <= TIMED_MOST)
+		return;
+	l->timed.n = TIMED_MOST;
+	l->more = true;
+}
+
+static int
+add_timed(const struct place *p, void *arg)
+{
+	struct listing *l = arg;
+
+	if (l->begun && name_order(&p->name) <= l->last)
+		return 0;
+	if (add_place(p, &l->timed) < 0)
+		return -1;
+	if (l->timed.n >= 2 * TIMED_MOST)
+		cut_timed(l);
 	return 0;
+}
+
+/* The oldest of those after `last`. */
+static int
+load_timed(struct listing *l)
+{
+	l->timed.n = l->given = 0;
+	l->more = false;
+	if (walk_places(l->q, l->states & (LEASED | LATER | DONE | BLOCKED), add_timed, l,
+		l->f) < 0)
+		return -1;
+	cut_timed(l);
+	return 0;
+}
+
+/* Adds what lies in cur/, later/ and done/ before that segment, `most` of it. */
+static int
+merge_timed(struct listing *l, uint64_t seg, size_t most)
+{
+	for (; l->now.n < most; l->given++) {
+		const struct place *p;
+
+		if (l->given == l->timed.n && l->more && load_timed(l) < 0)
+			return -1;
+		if (l->given == l->timed.n)
+			return 0;
+		p = &l->timed.p[l->given];
+		if (name_segment(&p->name) >= seg)
+			return 0;
+		if (add_place(p, &l->now) < 0)
+			return -1;
+		l->begun = true;
+		l->last = name_order(&p->name);
+	}
+	return 0;
+}
+
+/* Gives all that, piece by piece. */
+static int
+give_timed(struct listing *l, uint64_t seg)
+{
+	int r = 0;
+
+	do {
+		if (merge_timed(l, seg, PIECE) < 0)
+			return -1;
+		if (l->now.n == 0)
+			return 0;
+		r = give(l);
+	} while (r == 0);
+	return r;
 }
 
 static int
@@ -405,20 +478,22 @@ list_all(struct listing *l)
 {
 	int r;
 
-	if (walk_places(l->q, l->states & (LEASED | LATER | DONE | BLOCKED), add_place, &l->timed, l->f) < 0 ||
-	    list_segments(l) < 0)
+	if (load_timed(l) < 0 || list_segments(l) < 0)
 		return -1;
-	sort_places(&l->timed);
 	for (size_t i = 0; i < l->segs.n; i++) {
 		if (i > 0 && l->segs.v[i] == l->segs.v[i - 1])
 			continue;
-		if (load_segment(l, l->segs.v[i]) < 0 || merge_timed(l, l->segs.v[i]) < 0)
+		r = give_timed(l, l->segs.v[i]);
+		if (r != 0)
+			return r;
+		if (load_segment(l, l->segs.v[i]) < 0 ||
+			merge_timed(l, l->segs.v[i] + 1, SIZE_MAX) < 0)
 			return -1;
 		r = give(l);
 		if (r != 0)
 			return r;
 	}
-	return merge_timed(l, UINT64_MAX) < 0 ? -1 : give(l);
+	return give_timed(l, UINT64_MAX);
 }
 
 int
@@ -456,7 +531,7 @@ entry_of(const struct place *p, uint32_t k, enum state state)
 		.priority = n->priority, .tries = name_tries(n),
 		.put_time = id_time(n->id), .due = n->due, .expiry = n->expiry,
 		.until = p->bucket, .retried = p->where == IN_LATER && name_tries(n) > 0,
-		.pid = n->pid, .uid = n->uid, .outcome = outcome_word(n->outcome),
+		.pid = n->pid, .uid = n->uid, .since = n->since, .outcome = outcome_word(n->outcome),
 		.settled = n->settled, .place = p,
 	};
 

@@ -15,8 +15,9 @@ int walk_places(struct queue *, unsigned states,
 /* Those in that segment, of all priorities. */
 int walk_segment_of(struct queue *, uint64_t seg,
 	int (*fn)(const struct place *, void *), void *, struct fault *);
-/* The same, oldest first: by SEQ over all directories. Memory for what lies in
- * cur/, later/ and done/, and for one segment. */
+/* The same, oldest first: by SEQ over all directories. Memory for one
+ * segment, and for so many of what lies in cur/, later/ and done/; of more than that
+ * (65,536) the directories are read again for each further part. */
 int list_places(struct queue *, unsigned states,
 	int (*fn)(const struct place *, void *), void *, struct fault *);
 /* message_read() of a file of the queue, its attachments' paths made absolute. */

@@ -81,7 +81,11 @@ put_holder(char *p, const struct name *n)
 {
 	p = put_field(p, 'h', n->pid);
 	*p++ = '.';
-	return put_number(p, n->uid);
+	p = put_number(p, n->uid);
+	if (n->since == 0)
+		return p;
+	*p++ = '.';
+	return put_number(p, n->lease > n->since ? (uint64_t)(n->lease - n->since) : 0);
 }
 
 size_t
@@ -231,7 +235,7 @@ get_flag(const char **s, char letter)
 static bool
 get_holder(const char **s, struct name *n)
 {
-	uint64_t uid;
+	uint64_t uid, held;
 
 	if (!has_field(*s, 'h'))
 		return true;
@@ -241,6 +245,12 @@ get_holder(const char **s, struct name *n)
 	if (!get_number(s, UINT32_MAX, &uid))
 		return false;
 	n->uid = (uint32_t)uid;
+	if (**s != '.')
+		return true;             /* as an earlier version had it */
+	(*s)++;
+	if (n->lease <= 0 || !get_number(s, (uint64_t)n->lease - 1, &held))
+		return false;
+	n->since = n->lease - (int64_t)held;
 	return true;
 }
 

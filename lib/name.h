@@ -3,7 +3,7 @@
  * name: the name of a message file, which carries all state that changes.
  *
  *   SEQ.UUID[,oFIRST,cCOUNT],nN,uU,pP[,gHASH][,eEXPIRY][,dDUE][,j]
- *           [,tLEASE][,hPID.UID][,rOUTCOME,zTIME][,f]
+ *           [,tLEASE][,hPID.UID.HELD][,rOUTCOME,zTIME][,f]
  *
  * This is the one place that prints and parses it. Times are ms since 1970;
  * 0 means "has none". A name stands for the range [first, first+count) of
@@ -38,6 +38,7 @@ struct name {
 	int64_t expiry, due;
 	int64_t lease;                   /* first deadline of this delivery */
 	uint32_t pid, uid;               /* who took it; pid 0: nobody */
+	int64_t since;                   /* when; 0: not known. HELD is lease - since */
 	enum outcome outcome;
 	int64_t settled;                 /* when it got its outcome */
 };

@@ -86,6 +86,7 @@ const struct opt_row opt_rows[] = {
 	{ OPT_SPOOL, "spool", NULL, "print where the spool is" },
 	{ OPT_ENV, "env", "NAME", "take NAME of the environment along" },
 	{ OPT_WORKER, "worker", NULL, "run the command of a message" },
+	{ OPT_SYSLOG, "syslog", NULL, "a line a delivery to syslog" },
 	{ OPT_HELP, "help", NULL, "this text" },
 	{ OPT_VERSION, "version", NULL, "print the version" },
 	{ OPT_COMPLETIONS, "completions", "SHELL", "completions for a shell" },

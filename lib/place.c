@@ -119,6 +119,7 @@ held_print(const struct held *h, char out[static NAME_SIZE])
 			n.lease = h->source.name.lease;
 			n.pid = h->source.name.pid;
 			n.uid = h->source.name.uid;
+			n.since = h->source.name.since;
 		}
 		break;
 	case HELD_FIRST:
@@ -227,6 +228,7 @@ without_lease(struct name *n)
 {
 	n->lease = 0;
 	n->pid = n->uid = 0;
+	n->since = 0;
 }
 
 /* The rest of the source's name from the goal's. */

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "batch.h"
+#include "buffer.h"
 #include "command.h"
 #include "guardian.h"
 #include "pace.h"
@@ -43,6 +44,7 @@ struct pool {
 	struct guardian guardian;
 	struct relay relay;
 	struct pace pace;
+	struct buffer line;      /* of a delivery, for -v and --syslog */
 	struct job *jobs;
 	size_t njobs, running;
 	uint64_t taken;          /* messages */

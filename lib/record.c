@@ -170,6 +170,17 @@ record_due(const struct record *r)
 	}
 }
 
+const struct holder *
+record_holder(struct record *r)
+{
+	const struct entry *e = r->entry;
+
+	if (e->pid == 0)
+		return NULL;
+	holder_look(&r->holder, e->pid, e->uid, e->since);
+	return &r->holder;
+}
+
 /* --- fields ----------------------------------------------------------------------------- */
 
 static const char *
@@ -302,7 +313,8 @@ record_view(struct record *r, struct view *v)
 		.id = e->id, .queue = queue_name(r->queue), .state = state_word(e->state),
 		.head = record_head(r), .priority = e->priority, .tries = e->tries,
 		.put_time = e->put_time, .expires_at = e->expiry, .due = record_due(r),
-		.pid = e->pid, .uid = e->uid, .reason = record_reason(r),
+		.pid = e->pid, .uid = e->uid, .holder = record_holder(r),
+		.reason = record_reason(r),
 	};
 	if (e->state == LATER && !e->retried)
 		v->at = e->due;

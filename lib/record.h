@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "holder.h"
 #include "store.h"
 #include "view.h"
 
@@ -33,6 +34,7 @@ struct record {
 	int64_t when;            /* of its last try's end; 0: unknown */
 	char *reason;            /* of it, within `why` */
 	char text[64];           /* for record_get() */
+	struct holder holder;    /* looked up last */
 };
 
 void record_begin(struct record *, struct queue *);
@@ -47,6 +49,8 @@ int64_t record_age(const struct record *);
 /* When it is there to be taken again: a lease's end, a due time. 0: it is. */
 int64_t record_due(const struct record *);
 
+/* Who has it and since when; NULL: nobody. */
+const struct holder *record_holder(struct record *);
 /* The fields of -F, for filter_match(): id queue state key route priority
  * tries version age size why body, and attributes, which may be led by @. */
 const char *record_get(const char *field, size_t *len, void *record);

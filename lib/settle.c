@@ -15,6 +15,7 @@ without_lease(struct name *n)
 {
 	n->lease = 0;
 	n->pid = n->uid = 0;
+	n->since = 0;
 }
 
 struct place

@@ -315,7 +315,8 @@ struct entry {
 	int64_t put_time, due, expiry;
 	int64_t until;                   /* LEASED: lease's end; DONE: kept until */
 	bool retried;                    /* LATER: waits for a retry */
-	uint32_t pid, uid;               /* holder */
+	uint32_t pid, uid;               /* holder; pid 0: none, or not known */
+	int64_t since;                   /* LEASED: taken then; 0: not known */
 	const char *outcome;             /* DONE */
 	int64_t settled;
 	const void *place;               /* for the functions below */

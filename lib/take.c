@@ -106,6 +106,7 @@ leased(const struct place *from, int64_t now, int64_t lease)
 	to.name.lease = to.bucket;
 	to.name.pid = (uint32_t)getpid();
 	to.name.uid = (uint32_t)geteuid();
+	to.name.since = now;
 	return to;
 }
 

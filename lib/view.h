@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "holder.h"
 #include "store.h"
 
 struct view {                    /* NULL and 0: does not apply */
@@ -20,6 +21,7 @@ struct view {                    /* NULL and 0: does not apply */
 	int64_t at, expires_at;  /* not before; its time to live ends */
 	int64_t due;             /* when it is there to be taken (again) */
 	uint32_t pid, uid;       /* holder, shown as PID.UID */
+	const struct holder *holder;     /* the same, and more; NULL: not looked up */
 	const char *reason;      /* why it failed last */
 	const char *body;        /* NULL: unreadable */
 	size_t len;

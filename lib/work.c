@@ -564,6 +564,7 @@ end(struct loop *l)
 	guardian_end(&p->guardian);
 	relay_free(&p->relay);
 	command_free(&p->command);
+	buffer_free(&p->line);
 	for (size_t i = 0; p->jobs != NULL && i < p->njobs; i++)
 		free(p->jobs[i].todo);
 	free(p->jobs);

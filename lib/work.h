@@ -33,6 +33,7 @@ struct work {
 	bool single;             /* 75 if another such pool runs on a queue */
 	bool no_brake;
 	bool verbose;            /* a line a delivery on err */
+	bool syslog;             /* the same to syslog(3) */
 	int err;                 /* commands' stderr is passed through to it */
 	void (*complain)(const struct fault *);  /* says what goes wrong meanwhile */
 };

@@ -62,6 +62,8 @@ parses() { # SHELL ARG ... TOOL
 	[[ -x d/p/bin/mq-put && -f d/p/share/bash-completion/completions/mq-put ]]
 	[[ -f d/p/share/zsh/site-functions/_mq-put ]]
 	[[ -f d/p/share/fish/vendor_completions.d/mq-put.fish ]]
+	grep -q '^ExecStart=/p/bin/mq-sweep$' d/p/lib/systemd/system/mq-sweep.service
+	[[ -f d/p/lib/sysusers.d/mq.conf && -x d/p/share/mq/examples/cron-drain.sh ]]
 	make -sC "$ROOT" uninstall DESTDIR="$PWD/d" PREFIX=/p >/dev/null
 	run -0 find d -type f
 	assert_output ''

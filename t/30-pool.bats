@@ -138,9 +138,24 @@ $MQ_TRIES [$MQ_KEY$MQ_ROUTE$MQ_VERSION$MQ_ATTACHMENT] $MQ_ATTR_a_b_c ${MQ_ATTR_o
 }
 
 @test "pool: -v says a line a delivery" {
-	id=$(mq-put -m a q)
+	id=$(mq-put -m a -k $'order 812\x1b' q)
 	run -0 --separate-stderr mq-take -v q -- true
-	assert_match "^$id"$'\t1\tacked\t[0-9]+\\.[0-9]{3}$' "$stderr"
+	assert_match "^20[0-9-]+T[0-9:.]+Z	q:$id	1	acked	[0-9]+\.[0-9]{3}	[0-9]+\.$EUID	order 812\\\\x1b	-\$" "$stderr"
+}
+
+@test "pool: -v tells the reason of a failure, and each message of a batch" {
+	id=$(mq-put -m a q)
+	run -0 --separate-stderr mq-take -v q -- sh -c 'echo why >&2; exit 65'
+	assert_match "q:$id	1	buried	[0-9.]+	[0-9.]+	-	exit 65: why\$" "$stderr"
+	seq 3 | mq-put -q -l q
+	run -0 --separate-stderr mq-take -v -B3 q -- true
+	assert_equal "$(cut -f3,4 <<<"$stderr")" $'1\tacked\n1\tacked\n1\tacked'
+}
+
+@test "pool: --syslog where there is no syslog is no failure" {
+	mq-put -q -m a q
+	run -0 mq-take --syslog q -- true
+	run -64 mq-take --syslog q
 }
 
 # --- how many, how long -------------------------------------------------------------
@@ -264,7 +279,7 @@ $MQ_TRIES [$MQ_KEY$MQ_ROUTE$MQ_VERSION$MQ_ATTACHMENT] $MQ_ATTR_a_b_c ${MQ_ATTR_o
 @test "pool: a stderr that blocks does not lose the lease" {
 	mq-put -q -m a q
 	run -0 bash -c 'mq-take -x 0.3 -v q -- sh -c "head -c 300000 /dev/zero >&2" 2>&1 |
-		{ sleep 1.2; tr -d "\\0" | cut -f2,3; }'
+		{ sleep 1.2; tr -d "\\0" | cut -f3,4; }'
 	assert_output $'1\tacked'
 }
 

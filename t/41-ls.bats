@@ -144,3 +144,53 @@ on_terminal() { script -qec "stty cols 80; $*" /dev/null | tr -d '\r'; }
 	run -0 bash -c 'ulimit -v 30000; mq-ls -o id,body q | tail -n 1'
 	assert_match $'\t100000$'
 }
+
+@test "mq-ls: --state leased tells who has it: a pool's command line" {
+	mq-put -q -m x q
+	background mq-take q -- sleep 60
+	wait_for eval '[[ $(mq-stat -o leased q) = 1 ]]'
+	run -0 mq-ls --state leased -o holder,user,command q
+	assert_output "$pid.$EUID"$'\t'"$(id -un)"$'\t'"mq-take q -- sleep 60"
+	run -0 mq-ls --state leased q
+	assert_match "^[0-9a-f-]+	1	20..-.*Z	[23][0-9]	$pid\.$EUID	$(id -un)	mq-take q -- sleep 60	-	x\$"
+	run -0 bash -c "mq-ls -J q | jq -r '.held_by | .user, .host, .pid, .command'"
+	assert_output "$(printf '%s\n' "$(id -un)" "$(hostname)" "$pid" 'mq-take q -- sleep 60')"
+}
+
+@test "mq-ls: since when it is held, also after its lease was extended" {
+	mq-put -q -m x q
+	before=$(date +%s%3N)
+	r=$(mq-take -x 5m q)
+	after=$(date +%s%3N)
+	mq-ack -x 1h "$r"
+	since=$(date -d "$(mq-ls -o since q)" +%s%3N)
+	((before <= since && since <= after)) || fail "$before $since $after"
+}
+
+@test "mq-ls: a receipt's taker has ended: its process id and user alone" {
+	mq-put -q -m x q
+	mq-take q
+	run -0 mq-ls --state leased -o user,command q
+	assert_output "$(id -un)"$'\t-'
+	run -0 bash -c "mq-ls -J q | jq -c '.held_by | keys'"
+	assert_output '["host","pid","since","user"]'
+	mq-ls -J q | mq-put -q -J copy
+}
+
+@test "mq-ls: a process id that is used again is not the holder" {
+	mq-put -q -m x q
+	mq-take q
+	name=$(find "$MQ_SPOOL/q/cur" -type f)
+	background sleep 60
+	wait_for test -e "/proc/$pid"
+	mv "$name" "$(sed -E "s/,h[0-9]+\.([0-9]+)\.[0-9]+/,h$pid.\1.60000/" <<<"$name")"
+	run -0 mq-ls --state leased -o holder,command q
+	assert_output "$pid.$EUID"$'\t-'
+}
+
+@test "mq-ls: more delayed ones than it holds at once, in order, among the ready" {
+	seq 70000 | awk '{print "{\"body\":\"" $1 "\",\"delay\":" 9e4+$1 "}"}' | mq-put -qS -J q
+	mq-put -q -m ready q
+	seq 3 | mq-put -qS -l -d 1h q
+	mq-ls -o body q | cmp - <(seq 70000; echo ready; seq 3)
+}

@@ -199,3 +199,17 @@ bury() {
 	assert_equal "$(mq-stat -o dead q) $(mq-stat -o ready other)" "0 3"
 	run -0 mq-sweep --verify
 }
+
+@test "mq-dlq ls: many dead letters, no more memory for them, and head ends it" {
+	seq 20000 | mq-put -q -S -l q
+	mq-take -n 20000 q | mq-ack -K -m bad -
+	run -0 bash -c 'mq-dlq ls q | head -n 1 | cut -f4,6; echo "${PIPESTATUS[*]}"'
+	assert_match $'^bad\t1\n(141|0) 0 0$'
+	[[ $MQ_BIN != *asan* ]] || skip 'no limit under asan'
+	run -0 bash -c 'ulimit -v 6000; mq-dlq ls q | tail -n 1 | cut -f4,6'
+	assert_output $'bad\t20000'
+	run -0 bash -c 'ulimit -v 6000; mq-dlq ls -J q | tail -n 1 | jq -r .body'
+	assert_output 20000
+	run -0 bash -c 'ulimit -v 6000; mq-dlq ls --by why q'
+	assert_match '20000'
+}

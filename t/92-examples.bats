@@ -84,3 +84,34 @@ EX=$ROOT/share/examples
 	run -0 mq-stat -o published again
 	assert_output 3
 }
+
+@test "examples: remote-put puts by ssh, and once though the network fails" {
+	mkdir bin && cat >bin/ssh <<-'END'
+		#!/bin/sh
+		while [ "$1" = -o ]; do shift 2; done
+		[ "$1" = mail.example ] && shift || exit 1
+		sh -c "$*" || exit
+		[ -e second ] || { : >second; exit 255; }
+	END
+	chmod +x bin/ssh
+	PATH=$PWD/bin:$PATH PAUSE=0 run -0 "$EX/remote-put.sh" mail.example jobs <<<'two words'
+	assert_equal "${lines[0]}" "${lines[1]}"
+	assert_equal "$(mq-ls -o body jobs)" 'two words\x0a'
+	PATH=$PWD/bin:$PATH PAUSE=0 run -64 "$EX/remote-put.sh" mail.example ../x </dev/null
+}
+
+# line COMMAND: the line of the crontab that runs it, as cron has it
+line() { grep -P "\t.*$1" "$EX/crontab" | cut -f2- | sed "s|/var/log/mq|$PWD|; s|\\\\%|%|g"; }
+@test "examples: the crontab drains, sweeps, and tells when somebody should look" {
+	mq-run -q jobs echo out
+	run -0 sh -c "$(line mq-take)"
+	assert_output out
+	assert_match $'\tacked\t' "$(cat jobs.deliveries)"
+	run -0 sh -c "$(line mq-sweep)"
+	run -0 sh -c "$(line mq-stat)"
+	assert_output ''
+	mq-run -q jobs no-such-command
+	run -0 sh -c "$(line mq-take)"
+	run -0 sh -c "$(line mq-stat)"
+	assert_match '^jobs: look at'
+}

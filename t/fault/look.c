@@ -19,11 +19,11 @@
 static const char name_pattern[] =
 	"^([0-9a-f]{12})\\.([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"
 	"(,o([0-9]+),c([0-9]+))?,n([0-9]+),u([0-9]+),p([0-9])(,g[0-9a-f]{16})?"
-	"(,e[0-9]+)?(,d([0-9]+))?(,j)?(,t([0-9]+)(,h[0-9]+\\.[0-9]+)?)?"
+	"(,e[0-9]+)?(,d([0-9]+))?(,j)?(,t([0-9]+)(,h[0-9]+\\.[0-9]+(\\.[0-9]+)?)?)?"
 	"(,r(acked|buried|dropped|expired),z[0-9]+)?(,f)?$";
-#define GROUPS 19
+#define GROUPS 20
 enum { SEQ = 1, UUID, RANGE, FIRST, COUNT, DELIVERIES, UNTRIED, PRIORITY, DUE = 12,
-	LEASE = 14, OUTCOME = 17 };
+	LEASE = 14, OUTCOME = 18 };
 
 struct name {
 	uint64_t seq, first, count, deliveries, untried, priority, due;

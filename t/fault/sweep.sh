@@ -56,6 +56,9 @@ for how in '-l' '-b -l' '-S -l'; do
 done
 [ -n "$SHORT" ] || all_ways 'put -l of several files' "$with_queue seq 2500 >in" \
 	'mq-put -s $D/spool -l q <in' "$stored"
+all_ways 'run (a put of a command)' "$with_queue" 'mq-run -s $D/spool q echo "two words"' \
+	'whole; confirmed "$OUT"; honest; mq-take -s $D/spool q -- mq-run --worker >ran || bad "worker: $?"
+	[ ! -s now ] || [ "$(cat ran)" = "two words" ] || bad "ran: $(cat ran)"'
 for other in "$take q" 'mq-sweep -s $D/spool' 'mq-put -s $D/spool -m 2 q'; do
 	meanwhile "put, $other meanwhile" ': >in' 'mq-put -s $D/spool -m 1 q' "$other >\$MOUT" \
 		'whole; ok || bad "put: $RC"; confirmed "$OUT"; grep / "$MOUT" >other; held other'

@@ -66,6 +66,26 @@ codes(void)
 	CHECK(exit_code(SIGSEGV | 0x80) == 139);
 }
 
+static void
+jobs(void)
+{
+	static char *const yes[][5] = { { "mq-run", "--worker" }, { "/usr/bin/mq-run", "--worker" },
+		{ "nice", "mq-run", "--worker" }, { "mq", "run", "--worker" } };
+	static char *const no[][5] = { { "mq-run" }, { "--worker" }, { "mq-runs", "--worker" },
+		{ "run", "--worker" }, { "xmq", "run", "--worker" }, { "mq-run", "--worker", "x" } };
+	struct exitmap m;
+	struct fault f;
+
+	for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
+		CHECK_ROW(exitmap_runs_jobs(yes[i]), yes[i][0]);
+	for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
+		CHECK_ROW(!exitmap_runs_jobs(no[i]), no[i][0]);
+	exitmap_defaults(&m);
+	CHECK(exitmap_set(&m, "127=stop", &f) == 0);
+	exitmap_jobs(&m);
+	CHECK(m.verdict[126] == VERDICT_BURY && m.verdict[127] == VERDICT_STOP);
+}
+
 int
 main(void)
 {
@@ -73,5 +93,6 @@ main(void)
 	unit_run("exitmap: codes and actions", rules);
 	unit_run("exitmap: what is refused changes nothing", refused);
 	unit_run("exitmap: a signal is 128+N", codes);
+	unit_run("exitmap: 126 and 127 of a job", jobs);
 	return unit_done();
 }
