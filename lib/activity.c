@@ -2,7 +2,6 @@
 #include "activity.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 #include "rates.h"
 
@@ -55,24 +54,6 @@ activity_left(struct queue *q, const struct name *name, enum event e, uint64_t n
 {
 	rates_count(&q->meter->rates, e, n);
 	arrived(q, name, now_ms(), n);
-}
-
-/* The rename that took it was the last change of its inode. */
-int64_t
-activity_taken_at(struct queue *q, const struct place *p)
-{
-	char dir[PLACE_DIR_SIZE], name[NAME_SIZE];
-	struct stat st;
-	int fd;
-
-	if (p->where != IN_CUR || p->name.ranged || q->topic != NULL)
-		return 0;
-	place_dir(p, dir);
-	name_print(&p->name, name);
-	fd = queue_dir(q, dir, false);
-	if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	return (int64_t)st.st_ctim.tv_sec * 1000 + st.st_ctim.tv_nsec / 1000000;
 }
 
 /* --- reading ------------------------------------------------------------------------ */

@@ -16,7 +16,5 @@ void activity_taken(struct queue *, const struct place *from, int64_t now, uint6
 void activity_acked(struct queue *, int64_t taken, uint64_t n);
 /* n messages of that name ended, not by an ack, or went to the dead letters. */
 void activity_left(struct queue *, const struct name *, enum event, uint64_t n);
-/* When a single message, leased and never extended, was taken; 0: unknown. */
-int64_t activity_taken_at(struct queue *, const struct place *);
 
 #endif

@@ -438,11 +438,9 @@ int
 lease_ack(struct lease *l, struct fault *f)
 {
 	struct goal g = { .l = l, .f = f };
-	int64_t taken = l->taken;
+	int64_t taken = l->taken != 0 ? l->taken : l->place.name.since;
 	int r;
 
-	if (taken == 0)
-		taken = activity_taken_at(l->q, &l->place);
 	g.to = settle_end(l->q, &l->place.name, OUT_ACKED);
 	r = carry_lease(&g);
 	if (g.done > 0) {

@@ -2,7 +2,8 @@
 # suite.sh [FILE.bats ...] - runs the unit tests and t/*.bats, or these files
 # alone. Its last line is `N passed, N failed`; 1 if anything failed.
 # BUILD: where unit tests are; MQ_BIN: where the tools are; JOBS: at once. Each
-# file has a bats of its own: bats' --jobs costs a perl a test.
+# file has a bats of its own: bats' --jobs costs a perl a test. Signals that the
+# caller ignores (nohup, a job in the background) are not: tests send them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -62,7 +63,7 @@ in_order() {
 bats_files() {
 	in_order "$@" | LOGS=$logs xargs -P "$JOBS" -I{} sh -c '
 		log=$LOGS/$(basename "$1")
-		bats --formatter tap "$1" >"$log" 2>&1 </dev/null
+		env --default-signal bats --formatter tap "$1" >"$log" 2>&1 </dev/null
 		echo $? >"$log.status"' sh {}
 	for file; do
 		log=$logs/$(basename "$file")
