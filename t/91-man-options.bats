@@ -68,7 +68,7 @@ section() { # PAGE NAME
 }
 
 @test "man pages: an option with an argument has one in the page" {
-	local tool long bad=0
+	local tool bad=0
 	for tool in $(built); do
 		diff <(helps "$tool" | sed -nE 's/^ +(-., )?(--[a-z-]+) [A-Z0-9].*/\2/p' | sort -u) \
 			<(sed -nE 's/^\.It .*Fl (-[a-z-]+) Ar .*/-\1/p' "$ROOT/share/man/$tool.1" |
