@@ -203,7 +203,7 @@ print(json_t *o, struct buffer *out)
 	int r = -1;
 
 	if (o != NULL)
-		r = json_dump_callback(o, append, out, JSON_COMPACT);
+		r = json_dump_callback(o, append, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	json_decref(o);
 	if (r == 0 && buffer_byte(out, '\n') == 0)
 		return 0;
