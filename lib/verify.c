@@ -252,24 +252,30 @@ hold_entry(const char *name, void *arg)
 	return 0;
 }
 
-static int
-tmp_entry(const char *name, void *arg)
+/* A file in tmp/ or out/: is it ours, and does its writer, who holds it locked, live? */
+static void
+locked_entry(struct verify *v, const char *in, const char *name, const char *dead)
 {
-	struct verify *v = arg;
 	struct name n;
-	int dir = queue_dir(v->q, "tmp", false), fd;
+	int dir = queue_dir(v->q, in, false), fd;
 
 	if (!name_parse(name, &n)) {
-		say(v, "tmp/%s: stray entry", name);
-		return 0;
+		say(v, "%s/%s: stray entry", in, name);
+		return;
 	}
 	fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
 	    faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		say(v, "tmp/%s: left by a dead writer", name);
+		say(v, "%s/%s: %s", in, name, dead);
 	close(fd);
+}
+
+static int
+tmp_entry(const char *name, void *arg)
+{
+	locked_entry(arg, "tmp", name, "left by a dead writer");
 	return 0;
 }
 
@@ -277,21 +283,7 @@ tmp_entry(const char *name, void *arg)
 static int
 out_entry(const char *name, void *arg)
 {
-	struct verify *v = arg;
-	struct name n;
-	int dir = queue_dir(v->q, "out", false), fd;
-
-	if (!name_parse(name, &n)) {
-		say(v, "out/%s: stray entry", name);
-		return 0;
-	}
-	fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-	    faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		say(v, "out/%s: a publish left half-way", name);
-	close(fd);
+	locked_entry(arg, "out", name, "a publish left half-way");
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC
  *
  * test-figures: scripted scenarios with known answers, by a clock of their own. */
-#include <math.h>
 
 #include "figures.h"
 #include "rates.h"
@@ -18,15 +17,6 @@ begin(void)
 	memset(&r, 0, sizeof r);
 	g = (struct figures){ .known = true };
 	g.counts.oldest = g.counts.oldest_ready = g.counts.oldest_total = 0;
-}
-
-static bool
-near(double got, double want)
-{
-	if (fabs(got - want) <= 0.05 * want)
-		return true;
-	printf("# got %g, want %g\n", got, want);
-	return false;
 }
 
 /* At that many ms after the start, n of the event in each ms of the 1000 of a
@@ -71,9 +61,9 @@ workers(void)
 	for (uint64_t ms = 0; ms < 120000; ms++)
 		tick(ms, 300, 300, 200);
 	look(120000, 60);
-	CHECK(near(value(F_IN), 300));
-	CHECK(near(value(F_OUT), 300));
-	CHECK(near(value(F_WORKERS), 60));
+	CHECK(unit_near(value(F_IN), 300));
+	CHECK(unit_near(value(F_OUT), 300));
+	CHECK(unit_near(value(F_WORKERS), 60));
 	CHECK(value(F_DRAIN) >= NEVER);
 	CHECK(g.trend == STEADY);
 	/* as soon as ten seconds after the first */
@@ -81,7 +71,7 @@ workers(void)
 	for (uint64_t ms = 0; ms < 10000; ms++)
 		tick(ms, 300, 300, 200);
 	look(10000, 60);
-	CHECK(near(value(F_WORKERS), 60));
+	CHECK(unit_near(value(F_WORKERS), 60));
 }
 
 /* 12,000 wait, 500 go and 100 come a second: 30 s. */
@@ -92,8 +82,8 @@ drain(void)
 	for (uint64_t ms = 0; ms < 90000; ms++)
 		tick(ms, 100, 500, 100);
 	look(90000, 12000);
-	CHECK(near(value(F_DRAIN), 30));
-	CHECK(near(value(F_WORKERS), 10));
+	CHECK(unit_near(value(F_DRAIN), 30));
+	CHECK(unit_near(value(F_WORKERS), 10));
 	CHECK(g.trend == DRAINING);
 	look(90000, 0);
 	CHECK(value(F_DRAIN) == 0);
@@ -109,11 +99,11 @@ burst(void)
 	for (uint64_t ms = 0; ms < 1000; ms++)
 		tick(ms, 0, 200, 10);
 	look(1000, 800);
-	CHECK(near(value(F_DRAIN), 4) || near(value(F_DRAIN), 5));
+	CHECK(unit_near(value(F_DRAIN), 4) || unit_near(value(F_DRAIN), 5));
 	for (uint64_t ms = 1000; ms < 2500; ms++)
 		tick(ms, 0, 200, 10);
 	look(2500, 500);
-	CHECK(near(value(F_DRAIN), 2.5));
+	CHECK(unit_near(value(F_DRAIN), 2.5));
 	CHECK(g.trend == GROWING);
 }
 

@@ -2,7 +2,6 @@
  *
  * test-rates: scripted scenarios by a clock of their own, with known answers, and
  * (test-rates time) what a call costs. */
-#include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,15 +19,6 @@ static void
 begin(void)
 {
 	memset(r, 0, sizeof *r);
-}
-
-static bool
-near(double got, double want)
-{
-	if (fabs(got - want) <= 0.05 * want)
-		return true;
-	printf("# got %g, want %g\n", got, want);
-	return false;
 }
 
 static double
@@ -54,7 +44,7 @@ steady(void)
 	for (uint64_t late = 0; late < 1000; late += 250) {
 		rates_read(r, START + 1200000 + late, &a);
 		for (enum span s = SPAN_1M; s < SPANS; s++)
-			CHECK(near(rate(EV_PUT, s), 300));
+			CHECK(unit_near(rate(EV_PUT, s), 300));
 	}
 	rates_read(r, START + 1200000 + 1000000, &a);
 	for (enum span s = 0; s < SPANS; s++)
@@ -69,11 +59,11 @@ young(void)
 	begin();
 	rates_count_at(r, EV_PUT, 50, START);
 	rates_read(r, START + 1, &a);
-	CHECK(near(rate(EV_PUT, SPAN_1M), 10));
+	CHECK(unit_near(rate(EV_PUT, SPAN_1M), 10));
 	flow(EV_PUT, START + 1, 20000, 300);
 	rates_read(r, START + 20000, &a);
-	CHECK(near(rate(EV_PUT, SPAN_1M), 302.5));
-	CHECK(near(rate(EV_PUT, SPAN_15M), 302.5));
+	CHECK(unit_near(rate(EV_PUT, SPAN_1M), 302.5));
+	CHECK(unit_near(rate(EV_PUT, SPAN_15M), 302.5));
 }
 
 static void
@@ -82,11 +72,11 @@ ends(void)
 	begin();
 	flow(EV_ACKED, START, 90000, 100);
 	rates_read(r, START + 90000 + 30000, &a);
-	CHECK(near(rate(EV_ACKED, SPAN_1M), 50));
-	CHECK(near(a.recent[EV_ACKED][SPAN_5M], 9000));
+	CHECK(unit_near(rate(EV_ACKED, SPAN_1M), 50));
+	CHECK(unit_near(a.recent[EV_ACKED][SPAN_5M], 9000));
 	rates_read(r, START + 90000 + 61000, &a);
 	CHECK(rate(EV_ACKED, SPAN_1M) == 0);
-	CHECK(near(a.recent[EV_ACKED][SPAN_5M], 9000));
+	CHECK(unit_near(a.recent[EV_ACKED][SPAN_5M], 9000));
 }
 
 static void
@@ -98,8 +88,8 @@ bulk_and_past(void)
 	rates_read(r, START + 100, &a);
 	CHECK(a.total[EV_PUT] == 1000007);
 	CHECK(a.recent[EV_PUT][SPAN_1M] == 1000007);
-	CHECK(near(a.recent[EV_PUT][SPAN_10S], 1000000));
-	CHECK(near(a.seconds[SPAN_1M], 30.1));
+	CHECK(unit_near(a.recent[EV_PUT][SPAN_10S], 1000000));
+	CHECK(unit_near(a.seconds[SPAN_1M], 30.1));
 	/* far too late to have a place: only the total has it */
 	rates_count_at(r, EV_PUT, 5, START - 800000);
 	rates_read(r, START + 100, &a);
@@ -117,19 +107,19 @@ spreads(void)
 	rates_waited_at(r, -5, 10, START);
 	rates_read(r, START, &a);
 	CHECK(a.held.count == 30000);
-	CHECK(near(a.held.mean, 5.0005));
-	CHECK(near(a.held.recent, 5.0005));
-	CHECK(near(a.held.p50, 5));
-	CHECK(near(a.held.p95, 9.5));
-	CHECK(near(a.held.p99, 9.9));
+	CHECK(unit_near(a.held.mean, 5.0005));
+	CHECK(unit_near(a.held.recent, 5.0005));
+	CHECK(unit_near(a.held.p50, 5));
+	CHECK(unit_near(a.held.p95, 9.5));
+	CHECK(unit_near(a.held.p99, 9.9));
 	CHECK(a.held.below[0] == 7 * 3);
 	CHECK(a.held.below[SPREAD_STEPS - 1] == 30000);
 	CHECK(a.waited.count == 20 && a.waited.p99 == 0 && a.waited.mean == 0);
 	/* the recent mean forgets what is long ago */
 	rates_held_at(r, 100, 1, START + 1000000);
 	rates_read(r, START + 1000000, &a);
-	CHECK(near(a.held.recent, 0.1));
-	CHECK(near(a.held.mean, 5));
+	CHECK(unit_near(a.held.recent, 0.1));
+	CHECK(unit_near(a.held.mean, 5));
 	rates_held_at(r, INT64_C(1) << 40, 1, START + 1000000);
 	rates_read(r, START + 1000000, &a);
 	CHECK(a.held.count == 30002);

@@ -38,6 +38,18 @@ unit_str(const char *got, const char *want, const char *file, int line)
 	printf("# %s:%d: got '%s', want '%s'\n", file, line, got, want);
 }
 
+/* Within a twentieth of what is wanted; says both where not. */
+static inline bool
+unit_near(double got, double want)
+{
+	double off = got > want ? got - want : want - got;
+
+	if (off <= 0.05 * want)
+		return true;
+	printf("# got %g, want %g\n", got, want);
+	return false;
+}
+
 static inline void
 unit_run(const char *name, void (*test)(void))
 {
