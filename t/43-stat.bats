@@ -262,7 +262,6 @@ load helper
 	run -0 awk -F'\t' '{n = 0; for (i = 3; i <= NF; i++) n += $i; print NF, n == $2}' \
 		<(mq-stat --ages q)
 	assert_output $'12 1\n12 1\n12 1'
-	command -v script >/dev/null || skip 'no script(1)'
 	run -0 script -qec 'mq-stat --ages q' /dev/null
 	assert_match ' ALL +<1s +<10s +<1m .* 7d\+'
 }
@@ -332,7 +331,6 @@ load helper
 }
 
 @test "mq-stat -w: a full screen on a terminal, that q ends; as it was after it" {
-	command -v script >/dev/null || skip 'no script(1)'
 	seq 3 | mq-put -q -l q
 	mkfifo keys
 	exec 5<>keys
@@ -379,7 +377,6 @@ load helper
 }
 
 @test "mq-stat: on a terminal rates, never, and large numbers for people" {
-	command -v script >/dev/null || skip 'no script(1)'
 	seq 3 | mq-put -q -l q
 	run -0 script -qec mq-stat /dev/null
 	assert_match 'IN/s +OUT/s +DRAIN +WORKERS'

@@ -2,28 +2,9 @@
 # jumps, no inotify, FUSE.
 # shellcheck disable=SC2154 # bats sets them
 # shellcheck disable=SC2016 # an inner shell expands it
-load ../helper
-
-setup() {
-	mq_setup
-	[[ $EUID == 0 ]] || skip 'needs root'
-	here=$(mktemp -d /tmp/mq-heavy.XXXXXX)
-	chmod 755 "$here"
-	cp -r "$MQ_BIN" "$here/bin" # where other users can reach it
-	PATH=$here/bin:$PATH
-	MQ_SPOOL=$here/spool
-	cd "$here" || return
-}
-teardown() {
-	mq_teardown
-	cd /
-	[[ -z ${mounted:-} ]] || umount -l "$mounted"
-	[[ -z ${here:-} ]] || rm -rf "$here"
-}
+load root
 
 in_state() { find "$MQ_SPOOL/$1/$2" -type f 2>/dev/null | wc -l; }
-# as USER GROUP COMMAND ...: numbers, nobody's groups else
-as() { setpriv --reuid="$1" --regid="$2" --clear-groups "${@:3}"; }
 mount_tmpfs() {
 	mkdir "$here/mnt"
 	mount -t tmpfs -o "$1" mq-test "$here/mnt" || skip 'needs to mount a tmpfs'

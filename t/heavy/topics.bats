@@ -1,25 +1,7 @@
 # Topics where a link cannot be had: another file system, another user's file.
 # shellcheck disable=SC2154 # bats sets them
 # shellcheck disable=SC2016 # an inner shell expands it
-load ../helper
-
-setup() {
-	mq_setup
-	[[ $EUID == 0 ]] || skip 'needs root'
-	here=$(mktemp -d /tmp/mq-heavy.XXXXXX)
-	chmod 755 "$here"
-	cp -r "$MQ_BIN" "$here/bin" # where other users can reach it
-	PATH=$here/bin:$PATH
-	MQ_SPOOL=$here/spool
-	cd "$here" || return
-}
-teardown() {
-	mq_teardown
-	cd /
-	[[ -z ${mounted:-} ]] || umount -l "$mounted"
-	[[ -z ${here:-} ]] || rm -rf "$here"
-}
-as() { setpriv --reuid="$1" --regid="$2" --clear-groups "${@:3}"; }
+load root
 
 # The subscription b lies on a file system of its own, by a bind mount.
 elsewhere() {
