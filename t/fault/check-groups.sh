@@ -4,14 +4,8 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2120 # for those who source it
 
-MQ_SPOOL=$D/spool
-export MQ_SPOOL
-
-bad() {
-	echo "$*"
-	exit 1
-}
-ok() { [ "$RC" = 0 ]; }
+# shellcheck source=t/fault/case.sh
+. "${CHECK%/*}/case.sh"
 
 # In the queue: a1, b2, a3, b4 as files of their own, then one of a5, a6 and a7.
 groups() {

@@ -3,14 +3,8 @@
 # which all hold one message of before, `old`. A check that fails says what and exits 1.
 # shellcheck shell=sh
 
-MQ_SPOOL=$D/spool
-export MQ_SPOOL
-
-bad() {
-	echo "$*"
-	exit 1
-}
-ok() { [ "$RC" = 0 ]; }
+# shellcheck source=t/fault/case.sh
+. "${CHECK%/*}/case.sh"
 
 topic() { # topic SETTING ...: of c
 	mq-sub add t a && mq-sub add -r 'r.#' t b && mq-sub add t c "$@" &&

@@ -3,14 +3,8 @@
 # it took $D/taken (receipts). A check that fails says what and exits 1.
 # shellcheck shell=sh
 
-MQ_SPOOL=$D/spool
-export MQ_SPOOL
-
-bad() {
-	echo "$*"
-	exit 1
-}
-ok() { [ "$RC" = 0 ]; }
+# shellcheck source=t/fault/case.sh
+. "${CHECK%/*}/case.sh"
 
 # One sweep makes the spool whole, whatever happened. What is there then is in
 # `now`, and in `now.other` for a queue `other`, as look(1) prints it.
