@@ -4,7 +4,7 @@
 #include "activity.h"
 #include "hold.h"
 #include "ready.h"
-#include "room.h"
+#include "vacancy.h"
 #include "settle.h"
 
 /* 1 one went, 0 nothing is ready, -1 */
@@ -32,13 +32,13 @@ drop_oldest(struct queue *q, struct fault *f)
 int
 admit(struct queue *q, uint64_t count, uint64_t bytes, struct fault *f)
 {
-	int r = room_limited(q) ? room_take(q, count, bytes, f) : 1;
+	int r = vacancy_limited(q) ? vacancy_take(q, count, bytes, f) : 1;
 
-	while (r == 0 && q->conf.full == FULL_DROP_OLDEST && room_ever(q, count, bytes)) {
+	while (r == 0 && q->conf.full == FULL_DROP_OLDEST && vacancy_ever(q, count, bytes)) {
 		r = drop_oldest(q, f);
 		if (r <= 0)
 			return r;
-		r = room_take(q, count, bytes, f);
+		r = vacancy_take(q, count, bytes, f);
 	}
 	return r;
 }

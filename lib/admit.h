@@ -8,7 +8,7 @@
 #include "queue.h"
 
 /* Under the lock: 1 room for `count` messages of `bytes` in all is reserved
- * (room_give() it if they do not come), or there is no limit; 0 it is full; -1 */
+ * (vacancy_give() it if they do not come), or there is no limit; 0 it is full; -1 */
 int admit(struct queue *, uint64_t count, uint64_t bytes, struct fault *);
 
 #endif

@@ -16,7 +16,7 @@
 #include "list.h"
 #include "message.h"
 #include "publish.h"
-#include "room.h"
+#include "vacancy.h"
 #include "topic.h"
 
 #define TARGET_SIZE 4096
@@ -335,7 +335,7 @@ dedup_finish(struct queue *q, const struct place *tmp, const char *key,
 	if (r == 1 && queue_is_topic(q))
 		return finish_in_topic(q, tmp, f);
 	if (r == 1) {
-		room_forget(q);
+		vacancy_forget(q);
 		return publish_as(q, tmp, &goal, &to, f);
 	}
 	if (r < 0)

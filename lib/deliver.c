@@ -11,7 +11,7 @@
 #include "dir.h"
 #include "group.h"
 #include "publish.h"
-#include "room.h"
+#include "vacancy.h"
 
 #define DEEP_PATH (QUEUE_NAME_SIZE + PLACE_DIR_SIZE + NAME_SIZE + 16)
 
@@ -297,8 +297,8 @@ join_locked(struct queue *topic, const struct place *out, struct sub *s,
 	if (queue_lock(s->q, f) < 0)
 		return -1;
 	r = join(topic, out, s, to, copy, again, f);
-	if (again && room_limited(s->q))
-		room_forget(s->q);
+	if (again && vacancy_limited(s->q))
+		vacancy_forget(s->q);
 	queue_unlock(s->q);
 	return r;
 }
@@ -333,7 +333,7 @@ forget_room(struct queue *topic, struct sub *s)
 
 	if (sub_open(topic, s, &ignored) == NULL || queue_lock(s->q, &ignored) < 0)
 		return;
-	room_forget(s->q);
+	vacancy_forget(s->q);
 	queue_unlock(s->q);
 }
 

@@ -18,7 +18,7 @@
 #include "dedup.h"
 #include "deliver.h"
 #include "dir.h"
-#include "room.h"
+#include "vacancy.h"
 #include "sequence.h"
 #include "subs.h"
 
@@ -162,8 +162,8 @@ give_back(struct fanout *fo, bool dropping, size_t upto)
 	for (size_t i = 0; i < upto; i++) {
 		struct queue *q = fo->subs->v[fo->held[i]].q;
 
-		if (room_limited(q) && drops(q) == dropping)
-			room_give(q, fo->count, fo->bytes);
+		if (vacancy_limited(q) && drops(q) == dropping)
+			vacancy_give(q, fo->count, fo->bytes);
 	}
 }
 
@@ -175,7 +175,7 @@ reserve(struct fanout *fo, bool dropping, struct queue **full, struct fault *f)
 		struct queue *q = fo->subs->v[fo->held[i]].q;
 		int r;
 
-		if (!room_limited(q) || drops(q) != dropping)
+		if (!vacancy_limited(q) || drops(q) != dropping)
 			continue;
 		r = admit(q, fo->count, fo->bytes, f);
 		if (r == 1)

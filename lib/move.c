@@ -14,7 +14,7 @@
 #include "group.h"
 #include "lease.h"
 #include "ready.h"
-#include "room.h"
+#include "vacancy.h"
 #include "sequence.h"
 #include "settle.h"
 #include "why.h"
@@ -146,8 +146,8 @@ move_counted(struct lease *l, struct queue *to, struct fault *f)
 	if (r == 1) {
 		goal = moved_to(to, &l->place.name);
 		r = move_across(l, to, &goal, f);
-		if (room_limited(r == 1 ? l->q : to))
-			room_give(r == 1 ? l->q : to, count, bytes);
+		if (vacancy_limited(r == 1 ? l->q : to))
+			vacancy_give(r == 1 ? l->q : to, count, bytes);
 	}
 	queue_unlock(inner);
 	queue_unlock(outer);
@@ -214,7 +214,7 @@ static int
 move_grouped(struct lease *l, struct queue *to, struct fault *f)
 {
 	struct place goal, tmp = { .where = IN_TMP }, at;
-	uint64_t bytes = room_limited(to) ? size_of(l, f) : 0;
+	uint64_t bytes = vacancy_limited(to) ? size_of(l, f) : 0;
 	struct fault ignored;
 	int r;
 
@@ -233,8 +233,8 @@ move_grouped(struct lease *l, struct queue *to, struct fault *f)
 		if (r != 1)
 			(void)queue_unlink(to, &tmp, &ignored);
 	}
-	if (r != 1 && room_limited(to))
-		room_give(to, 1, bytes);
+	if (r != 1 && vacancy_limited(to))
+		vacancy_give(to, 1, bytes);
 	queue_unlock(to);
 	if (r == -2)
 		return move_copied(l, to, f);
@@ -280,7 +280,7 @@ move_place(struct lease *l, struct queue *to, struct fault *f)
 		return move_copied(l, to, f);
 	if (l->place.name.group != 0)
 		return move_grouped(l, to, f);
-	r = room_limited(l->q) || room_limited(to) ? move_counted(l, to, f) :
+	r = vacancy_limited(l->q) || vacancy_limited(to) ? move_counted(l, to, f) :
 	    move_plain(l, to, f);
 	return r < 0 && f->error == EXDEV ? move_copied(l, to, f) : r;
 }

@@ -24,7 +24,7 @@
 #include "publish.h"
 #include "queue.h"
 #include "ready.h"
-#include "room.h"
+#include "vacancy.h"
 #include "sequence.h"
 #include "settle.h"
 #include "timed.h"
@@ -278,8 +278,8 @@ publish_held(struct put *p, const struct place *tmp, struct place *to, struct id
 		return r;
 	if (has_key(p))
 		dedup_drop(p->q, p->spec->idempotency);
-	if (room_limited(p->q))
-		room_give(p->q, p->part, bytes);
+	if (vacancy_limited(p->q))
+		vacancy_give(p->q, p->part, bytes);
 	return r;
 }
 
@@ -378,7 +378,7 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 		close(fd);
 		return r;
 	}
-	if (n->group != 0 || has_key(p) || room_limited(p->q)) {
+	if (n->group != 0 || has_key(p) || vacancy_limited(p->q)) {
 		r = publish_locked(p, &tmp, &to, first, now, f);
 	} else {
 		to = publish_goal(n, sequence_next(p->q, p->part), now);
@@ -496,7 +496,7 @@ full_one(const struct put *p)
 static bool
 room_for_it(const struct put *p)
 {
-	return room_ever(full_one(p), p->part, p->ends[p->part - 1]);
+	return vacancy_ever(full_one(p), p->part, p->ends[p->part - 1]);
 }
 
 static int
@@ -567,22 +567,22 @@ static int
 wait_at(struct put *p, struct queue *at, struct put_done *done, int64_t until,
     struct fault *f)
 {
-	struct room_wait *w = room_wait_begin(at, f);
+	struct vacancy_wait *w = vacancy_wait_begin(at, f);
 	int r = w == NULL ? -1 : FULL;
 
 	while (r == FULL) {
 		int64_t left = until - clock_ms();
 
-		if (room_wait_turn(w))
+		if (vacancy_wait_turn(w))
 			r = queue_conf(p->q, f) == NULL || queue_ready(p->q, f) < 0 ? -1 :
 				try_parts(p, done, f);
 		if (r != FULL)
 			break;
 		if (left <= 0 || !room_for_it(p) || strcmp(full_one(p)->name, at->name) != 0)
 			break;
-		room_wait_sleep(w, left < INT32_MAX ? (int)left : INT32_MAX);
+		vacancy_wait_sleep(w, left < INT32_MAX ? (int)left : INT32_MAX);
 	}
-	room_wait_end(w);
+	vacancy_wait_end(w);
 	return r;
 }
 
@@ -633,7 +633,7 @@ put_commit(struct put *p, struct put_done *done, struct fault *f)
 	p->full = NULL;
 	choose_part(p);
 	/* others wait already: after them */
-	r = patience(p) != 0 && room_limited(p->q) && !queue_is_topic(p->q) &&
+	r = patience(p) != 0 && vacancy_limited(p->q) && !queue_is_topic(p->q) &&
 	    atomic_load(&p->q->meter->blocked) > 0 ? FULL : try_parts(p, done, f);
 	most = r == FULL ? patience(p) : 0;
 	if (r == FULL && most != 0)

@@ -6,7 +6,7 @@
 #include "fanout.h"
 #include "group.h"
 #include "ready.h"
-#include "room.h"
+#include "vacancy.h"
 #include "timed.h"
 #include "why.h"
 
@@ -107,10 +107,10 @@ carry_counted(struct queue *q, const struct place *from, const struct place *to,
 
 	if (queue_lock(q, f) < 0)
 		return -1;
-	bytes = room_bytes(q, from);
+	bytes = vacancy_bytes(q, from);
 	r = from->name.group != 0 ? carry_grouped(q, from, to, f) : carry(q, from, to, f);
 	if (r == 1)
-		room_moved(q, from->where, to->where, from->name.count, bytes);
+		vacancy_moved(q, from->where, to->where, from->name.count, bytes);
 	queue_unlock(q);
 	return r;
 }
@@ -121,7 +121,7 @@ carry_any(struct queue *q, const struct place *from, const struct place *to,
 {
 	int r;
 
-	if (room_limited(q) && room_counts(from->where) != room_counts(to->where))
+	if (vacancy_limited(q) && vacancy_counts(from->where) != vacancy_counts(to->where))
 		return carry_counted(q, from, to, f);
 	if (from->name.group != 0)
 		return carry_grouped(q, from, to, f);

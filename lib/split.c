@@ -15,7 +15,7 @@
 #include "group.h"
 #include "hold.h"
 #include "message.h"
-#include "room.h"
+#include "vacancy.h"
 
 /* --- where no link can be had (EMLINK, or a file one may not link): a copy ---- */
 
@@ -273,10 +273,10 @@ hold_split(struct queue *q, const struct place *from, uint32_t lo, uint32_t hi,
 		return 0;
 	part.name.first = lo;
 	part.name.count = hi - lo;
-	if (room_counts(from->where) != room_counts(to->where))
-		bytes = room_bytes_of(q, from, &part);
+	if (vacancy_counts(from->where) != vacancy_counts(to->where))
+		bytes = vacancy_bytes_of(q, from, &part);
 	r = split(q, from, lo, hi, to, rest, f);
 	if (r == 1)
-		room_moved(q, from->where, to->where, hi - lo, bytes);
+		vacancy_moved(q, from->where, to->where, hi - lo, bytes);
 	return r;
 }

@@ -21,7 +21,7 @@
 #include "hold.h"
 #include "line.h"
 #include "list.h"
-#include "room.h"
+#include "vacancy.h"
 #include "settle.h"
 #include "timed.h"
 #include "topic.h"
@@ -116,8 +116,8 @@ sweep_locked(struct sweep *s)
 	r = hold_recover(s->q, &s->n->recovered, s->f);
 	if (r == 0)
 		r = each_in(s, "tmp", sweep_tmp);
-	if (r == 0 && room_limited(s->q))
-		r = room_recount(s->q, s->f);
+	if (r == 0 && vacancy_limited(s->q))
+		r = vacancy_recount(s->q, s->f);
 	queue_unlock(s->q);
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "room.h"
+#include "vacancy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,25 +19,25 @@
 #define BLIND_MS 200             /* where inotify cannot be had */
 
 bool
-room_limited(const struct queue *q)
+vacancy_limited(const struct queue *q)
 {
 	return q->conf.limit > 0 || q->conf.limit_bytes > 0;
 }
 
 bool
-room_counts(enum where w)
+vacancy_counts(enum where w)
 {
 	return w == IN_NEW || w == IN_CUR || w == IN_LATER || w == IN_GRP;
 }
 
 uint64_t
-room_bytes(struct queue *q, const struct place *p)
+vacancy_bytes(struct queue *q, const struct place *p)
 {
-	return room_bytes_of(q, p, p);
+	return vacancy_bytes_of(q, p, p);
 }
 
 uint64_t
-room_bytes_of(struct queue *q, const struct place *at, const struct place *p)
+vacancy_bytes_of(struct queue *q, const struct place *at, const struct place *p)
 {
 	uint64_t start, ignored, end = 0, n = 0;
 	struct message *m = NULL;
@@ -68,12 +68,12 @@ recount_place(const struct place *p, void *arg)
 	struct recount *r = arg;
 
 	r->count += p->name.count;
-	r->bytes += room_bytes(r->q, p);
+	r->bytes += vacancy_bytes(r->q, p);
 	return 0;
 }
 
 int
-room_recount(struct queue *q, struct fault *f)
+vacancy_recount(struct queue *q, struct fault *f)
 {
 	struct recount r = { .q = q };
 
@@ -88,7 +88,7 @@ room_recount(struct queue *q, struct fault *f)
 }
 
 void
-room_forget(struct queue *q)
+vacancy_forget(struct queue *q)
 {
 	q->meter->limit = UINT64_MAX;
 }
@@ -111,7 +111,7 @@ fits(const struct queue *q, uint64_t count, uint64_t bytes)
 }
 
 bool
-room_ever(const struct queue *q, uint64_t count, uint64_t bytes)
+vacancy_ever(const struct queue *q, uint64_t count, uint64_t bytes)
 {
 	const struct conf *c = &q->conf;
 
@@ -120,14 +120,14 @@ room_ever(const struct queue *q, uint64_t count, uint64_t bytes)
 }
 
 int
-room_take(struct queue *q, uint64_t count, uint64_t bytes, struct fault *f)
+vacancy_take(struct queue *q, uint64_t count, uint64_t bytes, struct fault *f)
 {
 	uint64_t since = (uint64_t)now_ms() - q->meter->recounted;
 
-	if (stale(q) && room_recount(q, f) < 0)
+	if (stale(q) && vacancy_recount(q, f) < 0)
 		return -1;
 	/* also if the clock went back */
-	if (!fits(q, count, bytes) && since >= RECOUNT_MS && room_recount(q, f) < 0)
+	if (!fits(q, count, bytes) && since >= RECOUNT_MS && vacancy_recount(q, f) < 0)
 		return -1;
 	if (!fits(q, count, bytes))
 		return 0;
@@ -146,7 +146,7 @@ ring(struct queue *q)
 }
 
 void
-room_give(struct queue *q, uint64_t count, uint64_t bytes)
+vacancy_give(struct queue *q, uint64_t count, uint64_t bytes)
 {
 	struct meter *m = q->meter;
 
@@ -157,12 +157,12 @@ room_give(struct queue *q, uint64_t count, uint64_t bytes)
 }
 
 void
-room_moved(struct queue *q, enum where from, enum where to, uint64_t count, uint64_t bytes)
+vacancy_moved(struct queue *q, enum where from, enum where to, uint64_t count, uint64_t bytes)
 {
-	if (!room_limited(q) || room_counts(from) == room_counts(to))
+	if (!vacancy_limited(q) || vacancy_counts(from) == vacancy_counts(to))
 		return;
-	if (room_counts(from)) {
-		room_give(q, count, bytes);
+	if (vacancy_counts(from)) {
+		vacancy_give(q, count, bytes);
 	} else {
 		q->meter->held += count;
 		q->meter->held_bytes += bytes;
@@ -171,7 +171,7 @@ room_moved(struct queue *q, enum where from, enum where to, uint64_t count, uint
 
 /* --- waiting -------------------------------------------------------------------- */
 
-struct room_wait {
+struct vacancy_wait {
 	struct queue *q;
 	struct meter *meter;             /* the one that counts this waiter */
 	struct line line;
@@ -181,7 +181,7 @@ struct room_wait {
 };
 
 static int
-watch(struct room_wait *w, const char *sub, uint32_t mask)
+watch(struct vacancy_wait *w, const char *sub, uint32_t mask)
 {
 	char path[5000];
 
@@ -191,7 +191,7 @@ watch(struct room_wait *w, const char *sub, uint32_t mask)
 
 /* Finds who stands before, or that nobody does. */
 static void
-settle(struct room_wait *w)
+settle(struct vacancy_wait *w)
 {
 	char before[LINE_NAME], sub[LINE_NAME + 8];
 	struct fault f;
@@ -221,10 +221,10 @@ make_bell(struct queue *q)
 	return fd < 0 ? -1 : close(fd);
 }
 
-struct room_wait *
-room_wait_begin(struct queue *q, struct fault *f)
+struct vacancy_wait *
+vacancy_wait_begin(struct queue *q, struct fault *f)
 {
-	struct room_wait *w = calloc(1, sizeof *w);
+	struct vacancy_wait *w = calloc(1, sizeof *w);
 
 	if (w == NULL || make_bell(q) < 0) {
 		queue_fault(q, f, "room");
@@ -247,14 +247,14 @@ room_wait_begin(struct queue *q, struct fault *f)
 }
 
 bool
-room_wait_turn(struct room_wait *w)
+vacancy_wait_turn(struct vacancy_wait *w)
 {
 	settle(w);
 	return w->head;
 }
 
 void
-room_wait_sleep(struct room_wait *w, int ms)
+vacancy_wait_sleep(struct vacancy_wait *w, int ms)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
 	char buf[4096];
@@ -266,7 +266,7 @@ room_wait_sleep(struct room_wait *w, int ms)
 }
 
 void
-room_wait_end(struct room_wait *w)
+vacancy_wait_end(struct vacancy_wait *w)
 {
 	if (w == NULL)
 		return;
