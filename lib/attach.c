@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "dir.h"
-#include "list.h"
+#include "walk.h"
 
 #define OBJ_DIR 48               /* "obj/HH/" and an id */
 #define CHUNK (8 * 1024 * 1024)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "dir.h"
-#include "list.h"
+#include "walk.h"
 #include "queue.h"
 
 #define WATCHES 256

@@ -13,7 +13,7 @@
 
 #include "dir.h"
 #include "fanout.h"
-#include "list.h"
+#include "walk.h"
 #include "message.h"
 #include "publish.h"
 #include "vacancy.h"

@@ -10,7 +10,7 @@
 
 #include "destroy.h"
 #include "dir.h"
-#include "list.h"
+#include "walk.h"
 #include "topic.h"
 
 #define DEAD_PREFIX ".removed."

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "list.h"
+#include "walk.h"
 
 static int
 gauge_of(enum where w)

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "list.h"
+#include "walk.h"
 
 #define SLACK 10000000u          /* ns: so much may come at once */
 

@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: ISC
  *
- * list: looking at what lies in a queue. */
+ * list: looking at what lies in a queue, oldest first. */
 #ifndef MQ_LIST_H
 #define MQ_LIST_H
 
 #include "message.h"
-#include "queue.h"
+#include "walk.h"
 
-/* Each name in the directories of the given states, in no order; a range is one
- * name. fn's result != 0 ends it and is returned. READY, LEASED and LATER here
- * mean the directory, whatever has run out or is due. */
-int walk_places(struct queue *, unsigned states,
-	int (*fn)(const struct place *, void *), void *, struct fault *);
-/* Those in that segment, of all priorities. */
-int walk_segment_of(struct queue *, uint64_t seg,
-	int (*fn)(const struct place *, void *), void *, struct fault *);
-/* The same, oldest first: by SEQ over all directories. Memory for one
+/* As walk_places(), but oldest first: by SEQ over all directories. Memory for one
  * segment, and for so many of what lies in cur/, later/ and done/; of more than that
  * (65,536) the directories are read again for each further part. */
 int list_places(struct queue *, unsigned states,
 	int (*fn)(const struct place *, void *), void *, struct fault *);
 /* message_read() of a file of the queue, its attachments' paths made absolute. */
 enum opened list_read(struct queue *, int fd, struct message **);
-/* What it counts as: a lease that ran out, or what is due, is ready. */
-enum state place_state(const struct place *, int64_t now);
+/* The directories in which messages that count as one of `states` may lie. */
+unsigned states_dirs(unsigned states);
+/* Where it stands now: the caller may have cut off messages before it since.
+ * 1, 0 it is not there, -1 */
+int entry_place(struct queue *, const struct entry *, struct place *, struct fault *);
 
 #endif

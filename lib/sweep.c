@@ -20,7 +20,7 @@
 #include "gauge.h"
 #include "hold.h"
 #include "line.h"
-#include "list.h"
+#include "walk.h"
 #include "vacancy.h"
 #include "settle.h"
 #include "timed.h"

@@ -14,7 +14,7 @@
 #include "destroy.h"
 #include "dir.h"
 #include "fanout.h"
-#include "list.h"
+#include "walk.h"
 
 #define SUB_PATH (QUEUE_NAME_SIZE + 64)
 #define NEW_PREFIX ".new."

@@ -11,7 +11,7 @@
 
 #include "dir.h"
 #include "line.h"
-#include "list.h"
+#include "walk.h"
 #include "message.h"
 
 #define RECOUNT_MS 1000          /* not more often: it reads all names */

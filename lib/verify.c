@@ -15,7 +15,7 @@
 
 #include "dir.h"
 #include "group.h"
-#include "list.h"
+#include "walk.h"
 #include "message.h"
 #include "subs.h"
 
