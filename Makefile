@@ -2,7 +2,8 @@
 #
 #   make            tools into build/bin, completions into build/completions
 #   make try        the main job, for real, in a scratch spool
-#   make test       unit tests and t/*.bats, under two minutes; T=FILE for some
+#   make test       unit tests and t/*.bats, under two minutes; T=FILE for some;
+#                   RUNNER=bats by bats
 #   make test-heavy what needs root: loop mounts, FUSE, other users
 #   make asan       the same suite under AddressSanitizer and UBSan
 #   make lint       cppcheck, shellcheck, mandoc, white space
@@ -124,18 +125,19 @@ try:
 	sh share/try.sh
 
 test: all units bench-tools
-	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(T)
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) RUNNER=$(RUNNER) sh t/suite.sh $(T)
 
 # libfaketime cannot be loaded into static tools
 test-heavy: all fault-tools
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/dynamic STATIC= bin
-	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) MQ_DYNAMIC_BIN=$(abspath $(BUILD))/dynamic/bin sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) MQ_DYNAMIC_BIN=$(abspath $(BUILD))/dynamic/bin RUNNER=$(RUNNER) \
+		sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
 
 ASAN := -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 asan:
 	@ASAN_OPTIONS=detect_leaks=0 $(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
-		MQ_BIN=$(BUILD)/asan/bin STATIC= CFLAGS='$(ASAN)' test
+		MQ_BIN=$(BUILD)/asan/bin STATIC= CFLAGS='$(ASAN)' RUNNER=bats test
 
 SCRIPTS = $(shell git ls-files -co --exclude-standard '*.sh' '*.bash' '*.bats' \
 	.ci/run t/fault/cutrecord t/fault/powercut)

@@ -1,15 +1,19 @@
 #!/bin/sh
 # suite.sh [FILE.bats ...] - runs the unit tests and t/*.bats, or these files
 # alone. Its last line is `N passed, N failed`; 1 if anything failed.
-# BUILD: where unit tests are; MQ_BIN: where the tools are; JOBS: at once. Each
-# file has a bats of its own: bats' --jobs costs a perl a test. Signals that the
-# caller ignores (nohup, a job in the background) are not: tests send them.
+# BUILD: where unit tests are; MQ_BIN: where the tools are; JOBS: files at once.
+# RUNNER=bats: by bats, not by quick.bash, which does the same sooner. Signals that
+# the caller ignores (nohup, a job in the background) are not: tests send them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 BUILD=${BUILD:-build}
 MQ_BIN=$(cd "${MQ_BIN:-$BUILD/bin}" && pwd) || exit 1
 export MQ_BIN
+case ${RUNNER:=quick} in
+quick) RUNNER='bash t/quick.bash' ;;
+bats) RUNNER='bats --formatter tap' ;;
+esac
 JOBS=${JOBS:-$(($(nproc) * 2))}
 logs=$(mktemp -d)
 log=$logs/unit
@@ -39,7 +43,7 @@ unit() {
 	add
 }
 
-# one_file STATUS LOG: of a bats that has ended. A test of its plan that said
+# one_file STATUS LOG: of a file that has ended. A test of its plan that said
 # nothing is one that failed; what failed is shown with what it said.
 one_file() {
 	log=$2
@@ -61,9 +65,9 @@ in_order() {
 	ls -S -- $(grep -L '^# runs long' -- "$@") </dev/null
 }
 bats_files() {
-	in_order "$@" | LOGS=$logs xargs -P "$JOBS" -I{} sh -c '
+	in_order "$@" | LOGS=$logs RUNNER=$RUNNER xargs -P "$JOBS" -I{} sh -c '
 		log=$LOGS/$(basename "$1")
-		env --default-signal bats --formatter tap "$1" >"$log" 2>&1 </dev/null
+		env --default-signal $RUNNER "$1" >"$log" 2>&1 </dev/null
 		echo $? >"$log.status"' sh {}
 	for file; do
 		log=$logs/$(basename "$file")
