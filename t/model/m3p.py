@@ -3,9 +3,7 @@
 # refuses before it. Subscription 2 lies elsewhere: it gets a copy, made in its tmp and
 # flushed with t let go. Who holds t finishes what has a SEQ, and what has none if
 # nobody holds the file.
-from bfs import *
-def subs():
-    d=yield('ls','D'); return tuple(x[1][3:] for x in d if x[1].startswith('new'))
+from m3 import *
 def links(x,me,v):
     # under t: 'ok' it is in all and not in out/; 'ended' somebody else saw to that
     ss=yield from subs()
