@@ -231,8 +231,7 @@ look(const char *name, void *arg)
 	struct queue *q = queue_open(a->store, name, QUEUE_MUST, &f);
 
 	/* what was listed may be gone since */
-	if ((q == NULL && !(a->listed && f.status == ST_NOQUEUE)) ||
-	    (q != NULL && add_row(a, q, &f) < 0))
+	if ((q == NULL || add_row(a, q, &f) < 0) && !(a->listed && f.status == ST_NOQUEUE))
 		trouble(a, &f);
 	queue_close(q);
 	return 0;

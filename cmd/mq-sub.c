@@ -311,13 +311,14 @@ ls_topic(struct args *a, const char *name, bool named)
 	return r;
 }
 
-/* Others follow, whatever becomes of one, unless nobody reads. */
+/* Others follow, whatever becomes of one (it may be gone), unless nobody reads. */
 static int
 ls_each(const char *name, void *arg)
 {
 	struct args *a = arg;
 
-	if (strchr(name, '/') == NULL && ls_topic(a, name, false) < 0)
+	if (strchr(name, '/') == NULL && ls_topic(a, name, false) < 0 &&
+	    a->f->status != ST_NOQUEUE)
 		report_fault(&a->o, a->f, &a->status);
 	return ferror(stdout) != 0;
 }

@@ -68,6 +68,14 @@ say_swept(const char *name, const struct swept *n)
 	fflush(stdout);
 }
 
+/* One that was not asked for by name may have been removed meanwhile. */
+static void
+trouble(struct args *a, const struct fault *f)
+{
+	if (f->status != ST_NOQUEUE || *a->queues != NULL)
+		report_fault(&a->o, f, &a->status);
+}
+
 static void
 sweep(struct args *a, struct queue *q)
 {
@@ -76,7 +84,7 @@ sweep(struct args *a, struct queue *q)
 	int64_t next = 0;
 
 	if (queue_sweep(q, a->how, &n, &next, &f) < 0) {
-		report_fault(&a->o, &f, &a->status);
+		trouble(a, &f);
 		return;
 	}
 	if (a->dry || a->verbose)
@@ -92,7 +100,7 @@ verify(struct args *a, struct queue *q)
 	int n = queue_verify(q, say_line, NULL, &f);
 
 	if (n < 0)
-		report_fault(&a->o, &f, &a->status);
+		trouble(a, &f);
 	else if (n > 0 && a->status == ST_OK)
 		a->status = ST_NOTHING;
 }
@@ -117,8 +125,7 @@ one(const char *name, void *arg)
 	struct queue *q = queue_open(a->store, name, QUEUE_MUST, &f);
 
 	if (q == NULL) {
-		if (f.status != ST_NOQUEUE || *a->queues != NULL)
-			report_fault(&a->o, &f, &a->status);
+		trouble(a, &f);
 		return 0;
 	}
 	if (a->verify)

@@ -22,6 +22,11 @@
 int
 queue_fault(struct queue *q, struct fault *f, const char *what)
 {
+	int error = errno;
+
+	if (errno == ENOENT && queue_gone(q))
+		return fault_set(f, ST_NOQUEUE, "%s: was removed meanwhile", q->name);
+	errno = error;
 	return fault_errno(f, "%s/%s: %s", q->store->path, q->name, what);
 }
 

@@ -135,6 +135,7 @@ int queue_write_conf(struct queue *, char *const *assignments, size_t n, struct 
 /* Makes a directory a queue: its inner directories, lock and meter. */
 int queue_lay_out(struct queue *, struct fault *);
 
-int queue_fault(struct queue *, struct fault *, const char *what); /* errno */
+/* Fills the fault from errno; 66 where the queue itself has gone. Always -1. */
+int queue_fault(struct queue *, struct fault *, const char *what);
 
 #endif

@@ -439,7 +439,7 @@ sweep_sub(const struct subscription *sub, void *arg)
 		return s->f->status == ST_NOQUEUE ? 0 : -1;
 	r = sweep_one(q, s->how, s->n, s->next, s->f);
 	queue_close(q);
-	return r;
+	return r < 0 && s->f->status == ST_NOQUEUE ? 0 : r;
 }
 
 int

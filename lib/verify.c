@@ -519,7 +519,7 @@ verify_sub(const struct subscription *s, void *arg)
 	queue_close(q);
 	if (n > 0)
 		v->breaches += n;
-	return n < 0 ? -1 : 0;
+	return n < 0 && v->f->status != ST_NOQUEUE ? -1 : 0;
 }
 
 static int

@@ -111,6 +111,12 @@ all_ways 'sub add, a new topic' ':' 'mq-sub add -s $D/spool t a' \
 all_ways 'sub rm' topic 'mq-sub rm -s $D/spool --force t c' \
 	'whole; kept a b; ! ok || [ ! -e $D/spool/t/sub/c ] || bad "still there"
 	mq-put -q -r r.s -m hi t; RC=0 N=1; rm -f now.*; whole; once hi a b'
+for tool in mq-sweep 'mq-sweep --verify' mq-stat 'mq-sub ls'; do
+	meanwhile "$tool, removal meanwhile" topic "$tool -s \$D/spool" \
+		'mq-sub rm -s $D/spool --force t b' 'whole; kept a c; ok || bad "$RC: $(cat $ERR)"'
+	meanwhile "$tool, removal of the topic meanwhile" topic "$tool -s \$D/spool" \
+		'mq-rm --force --queue -s $D/spool t' 'ok || bad "$RC: $(cat $ERR)"'
+done
 all_ways 'conf of a subscription' topic 'mq-conf -s $D/spool t/c limit=1' \
 	'whole; kept a b c; mq-put -q -r r.s -m hi t; r=$?
 	if ok; then [ $r = 75 ] || bad "not heard of: $r"; fi; mq-sweep --verify || bad verify'
