@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "holders.h"
 #include "store.h"
 #include "table.h"
 
@@ -32,6 +33,7 @@ struct figures {
 	double drain;                    /* seconds until all is done; NEVER */
 	double workers;                  /* in x mean time held; < 0: not known */
 	enum trend trend;
+	struct holders holders;          /* holders_look(); else none */
 };
 
 /* Looks at the queue; `estimate`: not at its messages, if it can be helped. */

@@ -50,7 +50,7 @@ drain() {
 		[ -f "$f" ] || continue
 		t=${f##*,t}
 		echo "$D/spool/$1/cur/${t%%,*}/${f##*/}"
-	done >leased
+	done | sed 's/,racked,z[0-9]*//' >leased
 	[ ! -s leased ] || mq-ack - <leased || bad "not acked: $(cat leased)"
 	while read -r id state tries until body; do
 		case $state in
