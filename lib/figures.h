@@ -25,6 +25,7 @@ struct figures {
 	bool topic;
 	bool estimated;                  /* counts without ages, from counters */
 	bool known;                      /* the activity is; else it is all 0 */
+	uint64_t limit;                  /* of conf; 0: none */
 	struct counts counts;
 	struct activity activity;
 	double in, out;                  /* messages a second, in the last minute */

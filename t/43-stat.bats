@@ -220,6 +220,7 @@ load helper
 @test "mq-stat --prometheus: gauges, counters, histograms" {
 	seq 3 | mq-put -q -l q
 	mq-take -n 1 q -- true
+	mq-conf q limit=10
 	mq-sub add t s
 	mq-put -q -m x t
 	run -0 mq-stat --prometheus
@@ -230,6 +231,8 @@ load helper
 	assert_line 'mq_message_held_seconds_bucket{queue="q",le="+Inf"} 1'
 	assert_line 'mq_messages_unrouted_total{queue="t"} 0'
 	assert_line 'mq_drain_seconds{queue="t/s"} +Inf'
+	assert_equal "$(grep -c '^mq_limit_messages' <<<"$output")" 1
+	assert_line 'mq_limit_messages{queue="q"} 10'
 	run -1 grep -vE '^(# (HELP|TYPE) mq_|mq_[a-z_]+[{]queue="[^"]*"(,(state|le)="[^"]*")?[}] [+0-9])' <<<"$output"
 }
 
