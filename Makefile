@@ -127,7 +127,7 @@ test: all units bench-tools
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) sh t/suite.sh $(T)
 
 # libfaketime cannot be loaded into static tools
-test-heavy: all fault-tools
+test-heavy: all fault-tools bench-tools
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/dynamic STATIC= bin
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) MQ_DYNAMIC_BIN=$(abspath $(BUILD))/dynamic/bin sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))
 
