@@ -128,7 +128,7 @@ test: all units bench-tools
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) RUNNER=$(RUNNER) sh t/suite.sh $(T)
 
 # libfaketime cannot be loaded into static tools
-test-heavy: all fault-tools
+test-heavy: all fault-tools bench-tools
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/dynamic STATIC= bin
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) MQ_DYNAMIC_BIN=$(abspath $(BUILD))/dynamic/bin RUNNER=$(RUNNER) \
 		sh t/suite.sh $(or $(T),$(wildcard t/heavy/*.bats))

@@ -90,7 +90,8 @@ defaults(struct args *a, struct fault *f)
 static int
 one_queue(struct args *a, const char *name, struct fault *f)
 {
-	struct store *s = store_open(a->spool, a->create, f);
+	struct store *s = queue_name_check(name, f) < 0 ? NULL :
+	    store_open(a->spool, a->create, f);
 	const struct conf *c;
 	struct queue *q = NULL;
 	int r = -1;

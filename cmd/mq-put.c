@@ -287,7 +287,8 @@ put_json(struct args *a, struct input *in, const char *path, struct fault *f)
 		if (r == 0)
 			return 0;
 		if (len > in->max)
-			fault_set(f, ST_DATA, "the line is too long");
+			fault_set(f, ST_DATA, "the line is too long for max_size: "
+			    "attach large files with -A");
 		else if (blank(line, len) || add_json(a, line, len, f) == 0)
 			continue;
 		return f->status == ST_DATA ? at_line(path, n, f) : -1;
@@ -356,10 +357,10 @@ put_all(struct args *a, char **files, struct fault *f)
 static int
 run(struct args *a, char **files, struct fault *f)
 {
-	struct store *s = store_open(a->spool, true, f);
+	struct store *s;
 	int r = -1;
 
-	if (s == NULL)
+	if (queue_name_check(files[0], f) < 0 || (s = store_open(a->spool, true, f)) == NULL)
 		return -1;
 	a->now = (struct put_spec){ .batch = a->spec.batch, .wait = a->spec.wait,
 		.head = { .version = -1 } };

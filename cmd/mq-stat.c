@@ -42,7 +42,7 @@ static const struct opt_use uses[] = {
 static const struct tool tool = {
 	"mq-stat", "count messages, tell their age and how fast they come and go",
 	"[-J | -o FIELDS | -c CHECK | --prometheus] [options] [QUEUE ...]\n"
-	"--ages [--by FIELD] QUEUE",
+	"--ages [-J] [--by FIELD] QUEUE",
 	"CHECK: terms with commas between, as oldest<60:300 (a warning from 60 on,\n"
 	"critical from 300), in>5, dead=0.\n"
 	"FIELDS: ready leased later blocked dead published unrouted dropped oldest\n"
@@ -63,6 +63,7 @@ struct args {
 	bool aged;               /* --ages */
 	const char *by_value;    /* --by */
 	struct ages *ages;
+	const char *kind;        /* of what --ages tells them apart */
 	bool named;              /* the queue's name leads the row */
 	bool sorted;
 	enum figure by;          /* FIGURES: the name */
@@ -168,9 +169,9 @@ check(struct args *a, char **queues, int n)
 		return opt_usage(&a->o, "-c prints a line of its own: no -J, -o or --sort");
 	if (a->prometheus && (a->json || a->n > 0 || a->sorted || a->check != NULL))
 		return opt_usage(&a->o, "--prometheus prints all: no -J, -o, -c or --sort");
-	if (a->aged && (a->json || a->n > 0 || a->sorted || a->check != NULL ||
-	    a->prometheus || a->estimate || n != 1))
-		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by alone");
+	if (a->aged && (a->n > 0 || a->sorted || a->check != NULL || a->prometheus ||
+	    a->estimate || n != 1))
+		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by and -J alone");
 	if (a->by_value != NULL && !a->aged)
 		return opt_usage(&a->o, "--by is for --ages");
 	if (a->live && (a->verbose || a->aged || a->prometheus || a->check != NULL))
@@ -207,6 +208,8 @@ add_row(struct args *a, struct queue *q, struct fault *f)
 		a->room = room;
 	}
 	if (figures_read(q, a->estimate, &a->rows[a->nrows], f) < 0)
+		return -1;
+	if (a->json && !a->estimate && holders_look(q, &a->rows[a->nrows].holders, f) < 0)
 		return -1;
 	a->nrows++;
 	return 0;
@@ -468,6 +471,17 @@ age_under(const char *name, void *arg)
 }
 
 static int
+print_age_row(const struct age_row *row, void *arg)
+{
+	struct args *a = arg;
+	struct fault f;
+
+	if (json_print_ages(a->under, a->kind, a->by_value != NULL, row, &a->line) < 0)
+		return -1;
+	return report_write(&a->line, &f);
+}
+
+static int
 print_ages(struct args *a, const char *name)
 {
 	struct fault f = { 0 };
@@ -476,10 +490,14 @@ print_ages(struct args *a, const char *name)
 	a->under = name;
 	a->ages = ages_new(&f);
 	r = a->ages == NULL ? -1 : age_queue(a, name, NULL, &f);
+	a->kind = a->by_value != NULL ? a->by_value : r == 1 ? "subscription" : "state";
 	if (r == 1)
 		r = store_each(a->store, age_under, a, &f);
-	if (r == 0 && ages_print(a->ages, stdout) < 0)
+	if (r == 0 && (a->json ? ages_each(a->ages, print_age_row, a) :
+	    ages_print(a->ages, stdout)) < 0)
 		r = report_stdout(&f);
+	if (r == 0)
+		r = report_flush(&f);
 	if (r < 0)
 		report_fault(&a->o, &f, &a->status);
 	ages_free(a->ages);

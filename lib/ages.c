@@ -10,7 +10,7 @@
 #include "record.h"
 #include "table.h"
 
-#define BINS 10
+#define BINS AGE_BINS
 
 static const struct {
 	int64_t below;                   /* ms */
@@ -110,8 +110,10 @@ add_shape(struct ages *a, const struct shape *like)
 		a->room = room;
 	}
 	s->len = like->len;
-	if (s->name != NULL)
+	if (s->name != NULL) {
 		memcpy(s->name, like->name, s->len);
+		s->name[s->len] = '\0';
+	}
 	slot_add(a, s);
 	a->v[a->n++] = s;
 	return s;
@@ -199,16 +201,52 @@ larger(const void *x, const void *y)
 	return by_name(a, b);
 }
 
-static int
-print_shape(struct table *t, const struct shape *s)
+unsigned
+ages_below(size_t i)
 {
-	if (s->name != NULL)
-		table_text(t, s->name, s->len);
+	return i < BINS - 1 ? (unsigned)(bins[i].below / 1000) : 0;
+}
+
+static struct age_row
+row_of(const struct shape *s)
+{
+	struct age_row row = { .name = s->name, .len = s->len, .all = s->all };
+
+	memcpy(row.bin, s->bin, sizeof row.bin);
+	return row;
+}
+
+int
+ages_each(const struct ages *a, int (*fn)(const struct age_row *, void *), void *arg)
+{
+	struct age_row row = row_of(&a->sum);
+	int r;
+
+	row.name = "ALL";
+	row.len = 3;
+	row.sum = true;
+	r = fn(&row, arg);
+	if (a->n > 1)
+		qsort(a->v, a->n, sizeof *a->v, larger);
+	for (size_t i = 0; r == 0 && i < a->n; i++) {
+		row = row_of(a->v[i]);
+		r = fn(&row, arg);
+	}
+	return r;
+}
+
+static int
+print_row(const struct age_row *row, void *arg)
+{
+	struct table *t = arg;
+
+	if (row->name != NULL)
+		table_text(t, row->name, row->len);
 	else
 		table_none(t);
-	table_number(t, s->all);
+	table_number(t, row->all);
 	for (size_t i = 0; i < BINS; i++)
-		table_number(t, s->bin[i]);
+		table_number(t, row->bin[i]);
 	return table_row(t);
 }
 
@@ -216,22 +254,15 @@ int
 ages_print(const struct ages *a, FILE *out)
 {
 	struct column columns[BINS + 2] = { { "", false }, { "ALL", true } };
-	struct shape sum = a->sum;
 	struct table *t;
 	int r;
 
 	for (size_t i = 0; i < BINS; i++)
 		columns[i + 2] = (struct column){ bins[i].head, true };
-	if (a->n > 1)
-		qsort(a->v, a->n, sizeof *a->v, larger);
 	t = table_begin(out, columns, BINS + 2);
 	if (t == NULL)
 		return -1;
-	sum.name = "ALL";
-	sum.len = 3;
-	r = print_shape(t, &sum);
-	for (size_t i = 0; r == 0 && i < a->n; i++)
-		r = print_shape(t, a->v[i]);
+	r = ages_each(a, print_row, t);
 	return table_end(t) < 0 ? -1 : r;
 }
 

@@ -5,6 +5,7 @@
 #ifndef MQ_AGES_H
 #define MQ_AGES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "store.h"
@@ -16,8 +17,21 @@ struct ages *ages_new(struct fault *);           /* NULL */
  * if that is NULL, by their state if both are. -1 */
 int ages_look(struct ages *, struct queue *, const char *by, const char *label,
 	struct fault *);
-/* The sum, then each group, the largest first: its name, how many, and how many
- * of each age. -1 with errno. */
+
+#define AGE_BINS 10
+/* In seconds, what the ages counted in bin i are below; 0: it is the last. */
+unsigned ages_below(size_t i);
+
+struct age_row {
+	const char *name;                /* NUL-ended too; NULL: they have none */
+	size_t len;
+	bool sum;                        /* of all; `name` says so */
+	uint64_t all, bin[AGE_BINS];
+};
+/* The sum, then each group, the largest first; stops when fn returns != 0 and
+ * returns that. */
+int ages_each(const struct ages *, int (*fn)(const struct age_row *, void *), void *);
+/* The same as a table. -1 with errno. */
 int ages_print(const struct ages *, FILE *);
 void ages_free(struct ages *);
 

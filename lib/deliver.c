@@ -47,6 +47,36 @@ path_in(const struct sub *s, const struct place *p, char path[static DEEP_PATH])
 	snprintf(path, DEEP_PATH, "sub/%s/%s/%s", s->name, dir, name);
 }
 
+/* Its directory, through no symbolic link; -1 with errno. */
+static int
+open_dir(struct queue *topic, const struct sub *s, const struct place *p)
+{
+	char dir[PLACE_DIR_SIZE], path[QUEUE_NAME_SIZE + PLACE_DIR_SIZE + 8];
+
+	place_dir(p, dir);
+	snprintf(path, sizeof path, "sub/%s/%s", s->name, dir);
+	return dir_openat(topic->fd, path, O_PATH | O_DIRECTORY, 0);
+}
+
+/* linkat(2) or rename of a name below the topic to its place there. */
+static int
+link_or_move(struct queue *topic, const char *from, bool move, const struct sub *s,
+    const struct place *to)
+{
+	int dir = open_dir(topic, s, to), r, saved;
+	char name[NAME_SIZE];
+
+	if (dir < 0)
+		return -1;
+	name_print(&to->name, name);
+	r = move ? renameat2(topic->fd, from, dir, name, RENAME_NOREPLACE) :
+	    linkat(topic->fd, from, dir, name, 0);
+	saved = errno;
+	close(dir);
+	errno = saved;
+	return r;
+}
+
 /* Makes the directory of a place in it. 1, 0 there is no such subscription, -1 */
 static int
 make_dir(struct queue *topic, const struct sub *s, const struct place *p, struct fault *f)
@@ -72,25 +102,24 @@ static int
 link_in(struct queue *topic, const struct place *out, struct sub *s,
     const struct place *to, struct fault *f)
 {
-	char source[NAME_SIZE + 8], target[DEEP_PATH];
+	char source[NAME_SIZE + 8];
 
 	out_path(out, source);
-	path_in(s, to, target);
 	for (int tries = 0; tries < 16; tries++) {
 		int r;
 
-		if (linkat(topic->fd, source, topic->fd, target, 0) == 0 || errno == EEXIST)
+		if (link_or_move(topic, source, false, s, to) == 0 || errno == EEXIST)
 			return 1;
 		if (errno == EMLINK || errno == EXDEV || errno == EPERM)
 			return -2;
 		if (errno != ENOENT)
-			return queue_fault(topic, f, target);
+			return queue_fault(topic, f, s->name);
 		r = make_dir(topic, s, to, f);
 		if (r != 1)
 			return r;
 	}
 	errno = EAGAIN;
-	return queue_fault(topic, f, target);
+	return queue_fault(topic, f, s->name);
 }
 
 /* --- a copy ----------------------------------------------------------------------- */
@@ -195,21 +224,20 @@ static int
 copy_in(struct queue *topic, const struct place *out, struct sub *s,
     const struct place *to, bool may_unlock, struct fault *f)
 {
-	char source[DEEP_PATH], target[DEEP_PATH];
+	char source[DEEP_PATH];
 	struct place tmp;
 	int r = make_copy(topic, out, s, to, &tmp, may_unlock, f);
 
 	if (r != 1)
 		return r;
 	path_in(s, &tmp, source);
-	path_in(s, to, target);
 	for (int tries = 0; r == 1 && tries < 16; tries++) {
-		if (renameat2(topic->fd, source, topic->fd, target, RENAME_NOREPLACE) == 0)
+		if (link_or_move(topic, source, true, s, to) == 0)
 			return 1;
 		if (errno == EEXIST)
 			break;
 		if (errno != ENOENT)
-			r = queue_fault(topic, f, target);
+			r = queue_fault(topic, f, s->name);
 		else if (make_dir(topic, s, to, f) < 0)
 			r = -1;
 	}

@@ -133,9 +133,12 @@ add_untaken(struct figures *g)
 int
 figures_read(struct queue *q, bool estimate, struct figures *g, struct fault *f)
 {
+	const struct conf *c = queue_conf(q, f);
 	int r;
 
-	*g = (struct figures){ .topic = queue_is_topic(q) };
+	if (c == NULL)
+		return -1;
+	*g = (struct figures){ .topic = queue_is_topic(q), .limit = c->limit };
 	strlcpy(g->name, queue_name(q), sizeof g->name);
 	r = estimate ? queue_estimate(q, &g->counts, f) : 0;
 	g->estimated = r == 1;

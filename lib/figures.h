@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "holders.h"
 #include "store.h"
 #include "table.h"
 
@@ -24,6 +25,7 @@ struct figures {
 	bool topic;
 	bool estimated;                  /* counts without ages, from counters */
 	bool known;                      /* the activity is; else it is all 0 */
+	uint64_t limit;                  /* of conf; 0: none */
 	struct counts counts;
 	struct activity activity;
 	double in, out;                  /* messages a second, in the last minute */
@@ -32,6 +34,7 @@ struct figures {
 	double drain;                    /* seconds until all is done; NEVER */
 	double workers;                  /* in x mean time held; < 0: not known */
 	enum trend trend;
+	struct holders holders;          /* holders_look(); else none */
 };
 
 /* Looks at the queue; `estimate`: not at its messages, if it can be helped. */

@@ -218,6 +218,8 @@ parse_value(struct parser *p)
 	if (*p->s == '=')
 		return refuse(p, p->s, "one = is enough (a value that begins with = wants quotes)");
 	p->t.len = strcspn(p->s, ",");
+	if (p->t.len == 0 && p->t.op >= LT)
+		return refuse(p, p->s, "a value belongs here (the empty one is \"\")");
 	p->t.value = strndup(p->s, p->t.len);
 	if (p->t.value == NULL)
 		return refuse(p, p->s, no_memory);

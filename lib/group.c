@@ -302,6 +302,22 @@ group_join(struct queue *q, const struct place *from, const struct name *as,
 }
 
 int
+group_lead(struct queue *q, const struct place *from, const struct place *to,
+    struct fault *f)
+{
+	char dir[GROUP_DIR];
+
+	group_dir(from->name.group, dir);
+	if (faccessat(q->fd, dir, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return fault_set(f, ST_TRYAGAIN, "%s: there are others of its key, which "
+		    "come one at a time%s", q->name, from->where == IN_DLQ ?
+		    ": mq-dlq retry puts it in its place among them" : "");
+	if (errno != ENOENT)
+		return queue_fault(q, f, dir);
+	return join_first(q, from, to, f);
+}
+
+int
 group_end(struct queue *q, const struct place *from, const struct place *goal,
     struct fault *f)
 {

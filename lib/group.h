@@ -20,6 +20,10 @@ bool group_outside(const struct place *);
  * 1 it is in; 0 `from` is gone; -1. The commit is the first rename. */
 int group_join(struct queue *, const struct place *from, const struct name *as,
 	struct place *at, struct fault *);
+/* Under the lock: `from`, from outside, is taken by its id: the head of a group that
+ * it makes. 1, 0 it is gone, -1; 75 where there is one, whose turn it then is. */
+int group_lead(struct queue *, const struct place *from, const struct place *to,
+	struct fault *);
 /* Under the lock: a head ends. The commit is its rename into hold/; then the
  * next comes up; then it gets its goal. 1, 0 it is gone, -1. */
 int group_end(struct queue *, const struct place *from, const struct place *goal,

@@ -30,6 +30,8 @@ struct hand {
 	size_t nends, room;
 	struct lease *held[HELD];        /* whose messages stand in it */
 	size_t nheld;
+	bool keyed;                      /* one of them has a key, and is acked: no other
+	                                  * of that key comes before it is written */
 	uint64_t done;                   /* messages taken */
 	bool regular;                    /* fd never blocks */
 	bool closed;                     /* nobody reads fd any more */
@@ -143,6 +145,7 @@ settle_all(struct hand *h, size_t written, struct fault *f)
 			r = -1;
 	}
 	h->nheld = h->nends = h->out.len = 0;
+	h->keyed = false;
 	return r;
 }
 
@@ -282,6 +285,15 @@ print_lease(struct hand *h, struct lease *lease, struct fault *f)
 	return 0;
 }
 
+static bool
+has_key(struct lease *lease)
+{
+	struct fault f;
+	const struct message *m = lease_message(lease, &f);
+
+	return m != NULL && message_head(m)->key != NULL;
+}
+
 /* Prints into the buffer; owns the lease. */
 static int
 hand_over(struct hand *h, struct lease *lease, struct fault *f)
@@ -302,6 +314,7 @@ hand_over(struct hand *h, struct lease *lease, struct fault *f)
 	}
 	h->done += lease_count(lease);
 	h->held[h->nheld++] = lease;
+	h->keyed |= h->how->ack && has_key(lease);
 	if (h->out.len >= ENOUGH || h->nheld == HELD)
 		return flush(h, f);
 	return 0;
@@ -321,7 +334,12 @@ take_all(struct hand *h, struct fault *f)
 		spec.want = FILE_RECORDS;
 		if (h->how->count - h->done < spec.want)
 			spec.want = (uint32_t)(h->how->count - h->done);
-		if ((r = sources_take(&h->sources, &spec, &b, f)) <= 0)
+		if (h->keyed && h->sources.list[0].by_id && (r = flush(h, f)) < 0)
+			break;
+		r = sources_take(&h->sources, &spec, &b, f);
+		if (r == 0 && h->keyed && (r = flush(h, f)) == 0)
+			continue;        /* the next of that key may be ready now */
+		if (r <= 0)
 			break;
 		r = hand_over(h, b.leases[0], f);
 		b.nleases = 0;

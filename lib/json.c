@@ -81,17 +81,24 @@ set_time(json_t *o, const char *name, int64_t ms)
 	return set(o, name, json_string(time));
 }
 
+/* Who it is, into `by`. */
+static int
+set_person(json_t *by, const struct holder *h)
+{
+	int r = set_text(by, "user", h->user);
+
+	r |= set_text(by, "host", h->host);
+	r |= set(by, "pid", json_integer(h->pid));
+	r |= set_text(by, "command", h->command[0] != '\0' ? h->command : NULL);
+	return r | set_time(by, "since", h->since);
+}
+
 static int
 set_held_by(json_t *o, const struct holder *h)
 {
 	json_t *by = json_object();
-	int r;
+	int r = set_person(by, h);
 
-	r = set_text(by, "user", h->user);
-	r |= set_text(by, "host", h->host);
-	r |= set(by, "pid", json_integer(h->pid));
-	r |= set_text(by, "command", h->command[0] != '\0' ? h->command : NULL);
-	r |= set_time(by, "since", h->since);
 	return r | set(o, "held_by", by);
 }
 
@@ -298,7 +305,7 @@ static int
 set_estimated(json_t *o, const struct figures *g)
 {
 	static const char *const more[] = { "oldest", "oldest_ready", "oldest_total",
-		"retrying", "groups", "longest", "done", "priorities" };
+		"retrying", "groups", "longest", "done", "priorities", "holders" };
 
 	if (!g->estimated)
 		return 0;
@@ -334,6 +341,64 @@ set_activity(json_t *o, const struct figures *g)
 	return r | set_rates(o, g);
 }
 
+static int
+set_group(json_t *o, const char *kind, bool by, const struct age_row *row)
+{
+	if (row->sum)
+		return 0;
+	if (by && set_text(o, "by", kind) != 0)
+		return -1;
+	return set(o, by ? "value" : kind, row->name != NULL ? text(row->name) : json_null());
+}
+
+int
+json_print_ages(const char *queue, const char *kind, bool by, const struct age_row *row,
+    struct buffer *out)
+{
+	json_t *o = json_object(), *ages = json_array();
+	int r = set_text(o, "queue", queue);
+
+	r |= set_group(o, kind, by, row);
+	r |= set(o, "messages", json_integer((json_int_t)row->all));
+	for (size_t i = 0; i < AGE_BINS; i++) {
+		unsigned below = ages_below(i);
+		json_t *bin = json_object();
+
+		r |= set(bin, "below", below > 0 ? json_integer(below) : json_null());
+		r |= set(bin, "messages", json_integer((json_int_t)row->bin[i]));
+		r |= json_array_append_new(ages, bin);
+	}
+	r |= set(o, "ages", ages);
+	if (r == 0)
+		return print(o, out);
+	json_decref(o);
+	errno = ENOMEM;
+	return -1;
+}
+
+static int
+set_holders(json_t *o, const struct figures *g)
+{
+	const struct holders *all = &g->holders;
+	json_t *list = json_array();
+	struct holder who = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct holding *h = &all->v[i];
+		json_t *one = json_object();
+
+		holder_look(&who, h->pid, h->uid, h->since);
+		r |= set_person(one, &who);
+		r |= set(one, "messages", json_integer((json_int_t)h->messages));
+		r |= json_array_append_new(list, one);
+	}
+	r |= set(o, "holders", list);
+	if (all->others > 0)
+		r |= set(o, "held_by_others", json_integer((json_int_t)all->others));
+	return r;
+}
+
 int
 json_print_figures(const struct figures *g, struct buffer *out)
 {
@@ -355,7 +420,8 @@ json_print_figures(const struct figures *g, struct buffer *out)
 	    "oldest_ready", seconds(c->oldest_ready),
 	    "oldest_total", seconds(c->oldest_total), "paused", (int)c->paused,
 	    "priorities", list);
-	if (o != NULL && set_estimated(o, g) == 0 && set_activity(o, g) == 0)
+	if (o != NULL && set_holders(o, g) == 0 && set_estimated(o, g) == 0 &&
+	    set_activity(o, g) == 0)
 		return print(o, out);
 	json_decref(o);
 	errno = ENOMEM;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ages.h"
 #include "buffer.h"
 #include "figures.h"
 #include "store.h"
@@ -28,6 +29,11 @@ int json_print(const struct view *, struct buffer *);
  * none), rates a second, times in seconds; what is not known is left out, what is
  * never is null. The same. */
 int json_print_figures(const struct figures *, struct buffer *);
+/* Appends {"queue":NAME,KIND:VALUE,"messages":N,"ages":[{"below":SECONDS or null,
+ * "messages":N},...]}; of an attribute or field KIND is `by`, and `value` apart; of the
+ * sum there is none. The same. */
+int json_print_ages(const char *queue, const char *kind, bool by, const struct age_row *,
+	struct buffer *);
 /* Appends {"queue":NAME}. The same. */
 int json_print_queue(const char *queue, struct buffer *);
 /* Appends {"queue":"TOPIC/SUB","topic":...,"subscription":...,"route":PATTERN or

@@ -164,7 +164,7 @@ receipt_parse(const char *text, struct receipt *r, const struct lease *like)
 	r->place = (struct place){ .where = IN_CUR };
 	part = cut_last(copy);
 	if (part == NULL || !name_parse(part, &r->place.name) || !place_fits(&r->place) ||
-	    r->place.name.count != 1)
+	    r->place.name.count != 1 || r->place.name.outcome != OUT_NONE)
 		return false;
 	part = cut_last(copy);
 	if (part == NULL || !number_parse(part, INT64_MAX, &bucket) ||
@@ -345,7 +345,8 @@ carry_part(struct goal *g, const struct place *p, uint32_t lo, uint32_t hi)
 	to.name.first = lo;
 	to.name.count = hi - lo;
 	to.name.ranged = p->name.ranged;
-	if (hi - lo == p->name.count && p->where == to.where && p->bucket == to.bucket) {
+	if (hi - lo == p->name.count && p->where == to.where && p->bucket == to.bucket &&
+	    p->name.outcome == to.name.outcome) {
 		to = *p;
 		r = 1;
 	} else if (hi - lo == p->name.count) {
@@ -566,8 +567,13 @@ lease_consume(struct lease *l, struct fault *f)
 	while (flock(l->m->fd, LOCK_SH) < 0)
 		if (errno != EINTR)
 			return queue_fault(l->q, f, "message");
-	g.to.where = IN_TMP;
-	g.to.bucket = 0;
+	if (g.to.name.group != 0) {      /* the next of its key waits for its end */
+		g.to.name.outcome = OUT_ACKED;
+		g.to.name.settled = now_ms();
+	} else {
+		g.to.where = IN_TMP;
+		g.to.bucket = 0;
+	}
 	r = carry_lease(&g);
 	if (r == 1)
 		l->place = g.to;

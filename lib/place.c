@@ -52,7 +52,8 @@ place_fits(const struct place *p)
 	if ((p->where != IN_CUR && (n->lease != 0 || n->pid != 0)) ||
 	    (p->where == IN_CUR && n->lease == 0))
 		return p->where == IN_TMP; /* one being consumed keeps them */
-	if ((p->where == IN_DONE) != (n->outcome != OUT_NONE))
+	if ((p->where == IN_DONE) != (n->outcome != OUT_NONE) &&
+	    !(p->where == IN_CUR && n->outcome == OUT_ACKED)) /* being printed */
 		return false;
 	if (p->where == IN_LATER && n->due == 0)
 		return false;

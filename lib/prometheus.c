@@ -96,6 +96,11 @@ gauges(struct page *p)
 			sample(p, all[k].name, p->rows[i].name, "", value);
 		}
 	}
+	head(p, "mq_limit_messages", "gauge", "Messages but dead letters that limit= lets in.");
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rows[i].limit > 0)
+			sample(p, "mq_limit_messages", p->rows[i].name, "",
+			    (double)p->rows[i].limit);
 	head(p, "mq_paused", "gauge", "1 if takes find nothing (paused=yes).");
 	for (size_t i = 0; i < p->n; i++)
 		sample(p, "mq_paused", p->rows[i].name, "", p->rows[i].counts.paused);

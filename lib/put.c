@@ -114,8 +114,8 @@ put_add(struct put *p, const void *body, size_t len, struct fault *f)
 	uint64_t max = p->q->conf.max_size;
 
 	if (len > max)
-		return fault_set(f, ST_DATA, "message of %zu bytes is over max_size "
-		    "(%llu): attach large files with -A", len, (unsigned long long)max);
+		return fault_set(f, ST_DATA, "the message is over max_size (%llu bytes): "
+		    "attach large files with -A", (unsigned long long)max);
 	if (p->spec->batch && p->count > 0 && p->len + len > BATCH_BYTES)
 		return fault_set(f, ST_DATA, "batch is over 64 MiB");
 	if (grow(p, len) < 0)

@@ -604,16 +604,20 @@ open_topic(struct queue *q, struct fault *f)
 	return q->topic == NULL ? -1 : 0;
 }
 
+int
+queue_name_check(const char *name, struct fault *f)
+{
+	return queue_name_valid(name) ? 0 : fault_set(f, ST_USAGE, "%.210s: not a queue's "
+	    "name (letters, digits and _.-, at most 100, no . or - first; or TOPIC/SUB)", name);
+}
+
 struct queue *
 queue_open(struct store *s, const char *name, enum queue_how how, struct fault *f)
 {
 	struct queue *q;
 
-	if (!queue_name_valid(name)) {
-		fault_set(f, ST_USAGE, "%.210s: not a queue's name (letters, digits and "
-		    "_.-, at most 100, no . or - first; or TOPIC/SUB)", name);
+	if (queue_name_check(name, f) < 0)
 		return NULL;
-	}
 	q = queue_new(s, name, f);
 	if (q == NULL)
 		return NULL;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 #include "settle.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "activity.h"
 #include "attach.h"
 #include "fanout.h"
@@ -16,6 +21,8 @@ without_lease(struct name *n)
 	n->lease = 0;
 	n->pid = n->uid = 0;
 	n->since = 0;
+	n->outcome = OUT_NONE;
+	n->settled = 0;
 }
 
 struct place
@@ -91,6 +98,8 @@ carry_grouped(struct queue *q, const struct place *from, const struct place *to,
 		r = group_end(q, from, to, f);
 	else if (to->where == IN_NEW)
 		r = group_join(q, from, &to->name, &at, f);
+	else if (to->where == IN_CUR)
+		r = group_lead(q, from, to, f);
 	else
 		r = carry(q, from, to, f);
 	queue_unlock(q);
@@ -165,13 +174,48 @@ bury_all(struct queue *q, const struct name *n, const char *reason)
 	activity_left(q, n, EV_BURIED, n->count);
 }
 
+/* Does the process live that prints it? It has the file locked. */
+static bool
+still_printed(struct queue *q, const struct place *p)
+{
+	int fd = place_open(q, p, O_RDONLY);
+	bool busy = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return busy;
+}
+
+/* Acked while it was printed, at most once: with its process it is gone. */
+static int
+end_printed(struct queue *q, const struct place *p, struct fault *f)
+{
+	struct place to = settle_end(q, &p->name, OUT_ACKED);
+	int r;
+
+	if (still_printed(q, p)) {
+		to = *p;
+		to.bucket = bucket_up(now_ms(), q->conf.lease);
+		return settle_carry(q, p, &to, f) < 0 ? -1 : 0;
+	}
+	r = settle_carry(q, p, &to, f);
+	if (r == 1) {
+		why_remove(q, &p->name, false);
+		activity_acked(q, 0, p->name.count);
+	}
+	return r;
+}
+
 int
 settle_expired_lease(struct queue *q, const struct place *p, struct fault *f)
 {
 	bool over = name_tries(&p->name) >= q->conf.tries;
 	struct place to = over ? settle_dead(&p->name) : settle_ready(&p->name);
-	int r = settle_carry(q, p, &to, f);
+	int r;
 
+	if (p->name.outcome != OUT_NONE)
+		return end_printed(q, p, f);
+	r = settle_carry(q, p, &to, f);
 	if (r != 1)
 		return r;
 	if (over)

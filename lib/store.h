@@ -60,6 +60,8 @@ int store_verify(struct store *, void (*say)(const char *line, void *), void *,
 
 bool queue_name_valid(const char *);     /* NAME or TOPIC/SUB */
 bool part_name_valid(const char *);      /* NAME alone */
+/* -1 and 64 if it is not; to ask before store_open() makes a spool for it. */
+int queue_name_check(const char *, struct fault *);
 
 /* --- a queue ------------------------------------------------------------- */
 

@@ -283,7 +283,29 @@ struct by_id {
 	struct fault *f;
 };
 
-/* Cuts the one message out of the range it stands in. */
+/* Message k of the range, the one that was asked for. The delayed ones of a key are
+ * a range that has not joined its group: there it becomes one of its own first. */
+static int
+cut_out(struct by_id *b, const struct place *from, uint32_t k, struct place *to)
+{
+	struct place one = *from;
+	int r;
+
+	if (from->name.count == 1)
+		return settle_carry(b->q, from, to, b->f);
+	if (!group_outside(from))
+		return hold_split(b->q, from, k, k + 1, to, NULL, b->f);
+	r = hold_split(b->q, from, k, k + 1, &one, NULL, b->f);
+	if (r != 1)
+		return r;
+	to->name.seq = one.name.seq;             /* it may be a copy */
+	to->name.id = one.name.id;
+	to->name.first = one.name.first;
+	to->name.count = 1;
+	to->name.ranged = one.name.ranged;
+	return settle_carry(b->q, &one, to, b->f);
+}
+
 static int
 claim_part(struct by_id *b, const struct place *from, uint32_t k)
 {
@@ -292,18 +314,16 @@ claim_part(struct by_id *b, const struct place *from, uint32_t k)
 	struct place to;
 	int r;
 
-	if (from->name.group != 0 && !group_head(from))
+	if (from->where == IN_GRP)
 		return fault_set(b->f, ST_TRYAGAIN, "%s: the message is not the next of "
 		    "its key", b->q->name);
 	r = open_whole(b->q, from, k, 1, &m, b->f);
 	if (r != 1)
 		return r;
 	to = leased(from, b->now, lease);
+	to.name.joins = false;
 	timed_announce(b->q, &to);
-	if (from->name.count == 1)
-		r = settle_carry(b->q, from, &to, b->f);
-	else
-		r = hold_split(b->q, from, k, k + 1, &to, NULL, b->f);
+	r = cut_out(b, from, k, &to);
 	timed_announce(b->q, &to);
 	if (r != 1) {
 		message_close(m);

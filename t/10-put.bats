@@ -102,6 +102,14 @@ bodies() { mq-take --ack -n 100000 "$1"; }
 	assert_equal "$(ready q)" 1
 }
 
+@test "mq-put, mq-run, mq-conf: a bad name is 64, and makes no spool" {
+	for bad in 'mq-put -m x .q' 'mq-run .q true' 'mq-conf --create .q'; do
+		run -64 $bad
+		assert_match "mq-.*: .q: not a queue's name"
+	done
+	[[ ! -e $MQ_SPOOL ]]
+}
+
 @test "mq-put: a record over max_size is 65, what came before is put" {
 	mq-conf --create q max_size=3
 	run -65 --separate-stderr mq-put -l q < <(printf '%s\n' a bbb cccc d)

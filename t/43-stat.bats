@@ -220,6 +220,7 @@ load helper
 @test "mq-stat --prometheus: gauges, counters, histograms" {
 	seq 3 | mq-put -q -l q
 	mq-take -n 1 q -- true
+	mq-conf q limit=10
 	mq-sub add t s
 	mq-put -q -m x t
 	run -0 mq-stat --prometheus
@@ -230,6 +231,8 @@ load helper
 	assert_line 'mq_message_held_seconds_bucket{queue="q",le="+Inf"} 1'
 	assert_line 'mq_messages_unrouted_total{queue="t"} 0'
 	assert_line 'mq_drain_seconds{queue="t/s"} +Inf'
+	assert_equal "$(grep -c '^mq_limit_messages' <<<"$output")" 1
+	assert_line 'mq_limit_messages{queue="q"} 10'
 	run -1 grep -vE '^(# (HELP|TYPE) mq_|mq_[a-z_]+[{]queue="[^"]*"(,(state|le)="[^"]*")?[}] [+0-9])' <<<"$output"
 }
 
@@ -283,15 +286,51 @@ load helper
 	assert_output $'ALL\t3\n-\t2\nsms\t1'
 }
 
+@test "mq-stat --ages -J: an object for all, and for each state, subscription or value" {
+	for c in mail sms mail; do mq-put -q -a channel=$c -m x q; done
+	mq-take q
+	run -0 bash -c "mq-stat --ages -J q | jq -c '[.queue, .state, .messages]'"
+	assert_output $'["q",null,3]\n["q","ready",2]\n["q","leased",1]'
+	run -0 bash -c "mq-stat --ages -J --by channel q | jq -c '[.by, .value, .messages]'"
+	assert_output $'[null,null,3]\n["channel","mail",2]\n["channel","sms",1]'
+	run -0 bash -c "mq-stat --ages -J q | jq -c '[.ages[].below], ([.ages[].messages] | add)' | head -n 2"
+	assert_output $'[1,10,60,300,1800,7200,43200,86400,604800,null]\n3'
+	mq-sub add t s
+	mq-put -q -m x t
+	run -0 bash -c "mq-stat --ages -J t | jq -c '[.queue, .subscription, .messages]'"
+	assert_output $'["t",null,1]\n["t","s",1]'
+}
+
+@test "mq-stat -J: who holds how many, since when" {
+	seq 5 | mq-put -q -l q
+	mq-take -n 3 q >/dev/null
+	background mq-take -w q -- sleep 100
+	wait_for eval 'test "$(mq-stat -o leased q)" = 4'
+	run -0 jq -c '[.holders[] | [.messages, .user, .host, .command, .pid > 1, .since[:2]]]' \
+		<(mq-stat -J q)
+	assert_output "[[3,\"$(id -un)\",\"$(hostname)\",null,true,\"20\"],[1,\"$(id -un)\",\"$(hostname)\",\"mq-take -w q -- sleep 100\",true,\"20\"]]"
+	mq-conf q lease=1h
+	run -0 jq '[.estimated, .holders]' -c <(mq-stat --estimate -J q)
+	assert_output '[true,null]'
+}
+
+@test "mq-stat -J: 32 holders by name, then a count" {
+	seq 35 | mq-put -q -l q
+	for _ in {1..35}; do mq-take -n 1 q; done >/dev/null
+	run -0 jq -c '[.leased, (.holders | length), .held_by_others]' <(mq-stat -J q)
+	assert_output '[35,32,3]'
+}
+
 @test "mq-stat --ages: 64, 66, 74" {
 	mq-put -q -m x q
-	for bad in '--ages' '--ages q q' '--ages -J q' '--ages -o ready q' '--ages --sort in q' \
+	for bad in '--ages' '--ages q q' '--ages -J -o ready q' '--ages -o ready q' '--ages --sort in q' \
 		'--ages -c dead=0 q' '--ages --prometheus q' '--by x q' '--ages --by . q' \
 		'--ages ../q'; do
 		run -64 mq-stat $bad
 	done
 	run -66 mq-stat --ages nope
 	run -74 bash -c 'mq-stat --ages q >/dev/full'
+	run -74 bash -c 'mq-stat --ages -J q >/dev/full'
 }
 
 @test "mq-stat --estimate: what was counted, without a look" {

@@ -265,3 +265,51 @@ reason() { mq-ls --state dead -o why q; }
 	run -0 work
 	assert_output 'script x'
 }
+
+# The table of habits in mq-run(1), line by line.
+worker() { background mq-take "$@" -L log jobs -- mq-run --worker; }
+@test "mq-run: as nq does it: -w, -w JOB, -t, fq" {
+	mq-conf --create jobs keep=1h tries=1
+	mkfifo go
+	a=$(mq-run jobs sh -c 'read x <go; echo "$x"') b=$(mq-run jobs echo two)
+	worker -w
+	run -75 mq-wait -W0 jobs
+	assert_match "^$b" "$(mq-ls --state ready jobs)"
+	echo one >go
+	mq-wait "jobs:$b" && mq-wait jobs && mq-wait -W0 jobs
+	run -0 cat log/"$a".*.log log/"$b".*.log
+	assert_output $'one\ntwo'
+}
+
+@test "mq-run: as tsp does it: -k, -r, -C, -d, -u" {
+	mq-conf --create jobs keep=1h tries=1
+	k=$(mq-run jobs sh -c 'echo $$ >pid; exec sleep 100')
+	worker -w && wait_for test -s pid
+	mq-rm --force "jobs:$k" && kill "$(cat pid)"
+	run -1 mq-wait "jobs:$k"
+	assert_match ': dropped$'
+	mq-rm "jobs:$(mq-run -d 1h jobs true)"
+	mq-run -q jobs false && mq-wait jobs
+	mq-rm --dead jobs
+	run -0 mq-stat -o ready,leased,later,dead jobs
+	assert_output $'0\t0\t0\t0'
+}
+
+@test "mq-run: as tsp -u, batch: -p0 before, -p9 after what is there" {
+	mq-run -q jobs echo normal
+	mq-run -q -p9 jobs echo batch
+	mq-run -q -p0 jobs echo urgent
+	run -0 mq-take jobs -- mq-run --worker
+	assert_output $'urgent\nnormal\nbatch'
+}
+
+@test "mq-run: as at does it: at, atq, at -c, atrm" {
+	a=$(mq-run -D 02:00 jobs echo night) b=$(mq-run -d 1h jobs echo 'in an hour')
+	run -0 mq-ls --state later -o id jobs
+	assert_equal "$(sort <<<"$output")" "$(printf '%s\n' "$a" "$b" | sort)"
+	run -0 bash -c "mq-cat jobs:$b | tr '\0' '\n'"
+	assert_line 2 'in an hour'
+	mq-rm "jobs:$a" "jobs:$b"
+	run -0 mq-stat -o later jobs
+	assert_output 0
+}

@@ -245,6 +245,64 @@ groups_left() { find "$MQ_SPOOL/q/grp" -mindepth 1; }
 	assert_output $'1\n2'
 }
 
+@test "mq-take QUEUE:ID: a dead one of a key, if no other of it is there" {
+	put a 1 2
+	take >got
+	id=$(mq-ls -o id --state leased q)
+	mq-ack -K "$receipt"
+	run -75 mq-take "q:$id"
+	assert_match 'others of its key.*: mq-dlq retry puts it in its place'
+	mq-take --ack q >got
+	run -0 mq-take "q:$id"
+	put a 3
+	assert_equal "$(mq-ls -o state,body q | xargs)" 'leased 1 blocked 3'
+	mq-ack "$output"
+	run -0 all
+	assert_output 3
+	clean
+}
+
+@test "mq-take QUEUE:ID: one of a delayed range of a key" {
+	seq 3 | mq-put -l -k a -d 1h q >ids
+	run -0 mq-take --ack "q:$(sed -n 2p ids)"
+	assert_output 2
+	mq-take "q:$(sed -n 3p ids)" >receipt
+	assert_equal "$(mq-ls -o state,body q | xargs)" 'later 1 leased 3'
+	run -75 mq-take "q:$(sed -n 1p ids)"
+	assert_match 'q: there are others of its key, which come one at a time$'
+	mq-ack "$(cat receipt)"
+	clean
+	assert_equal "$(groups_left)" ''
+}
+
+@test "mq-take --ack: what could not be printed is the first of its key again" {
+	put a 1 2 3
+	run -74 bash -c 'mq-take --ack q >/dev/full'
+	run -74 bash -c 'mq-take --ack -n 9 q >&-'
+	run -74 bash -c "mq-take --ack $(mq-ls -o id q | sed 's/^/q:/' | head -n 1) >/dev/full"
+	assert_equal "$(mq-ls -o state,body q | xargs)" 'ready 1 blocked 2 blocked 3'
+	run -0 mq-take --ack $(mq-ls -o id q | sed 's/^/q:/')
+	assert_output $'1\n2\n3'
+	clean
+	assert_equal "$(groups_left)" ''
+}
+
+@test "mq-take --ack: while it prints none of the key passes; killed, it is gone" {
+	mq-conf --create q lease=50ms
+	printf '1%200000s' | mq-put -q -k a q
+	put a 2
+	mkfifo out && exec 7<>out
+	background mq-take --ack q >out
+	wait_for eval 'was=$(ls "$MQ_SPOOL"/q/cur/*/*,racked,*)'
+	wait_for eval 'mq-sweep; now=$(ls "$MQ_SPOOL"/q/cur/*/*,racked,*) && test "$now" != "$was"'
+	run -1 mq-take q
+	kill -KILL "$pid"
+	wait_for eval 'test "$(mq-take --ack q)" = 2'
+	exec 7>&-
+	run -1 mq-take q
+	clean
+}
+
 @test "mq-take -j: a pool works keys in parallel, each in order" {
 	for i in 1 2 3 4 5; do
 		for key in a b c; do echo "{\"key\":\"$key\",\"body\":\"$i\"}"; done

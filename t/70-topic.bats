@@ -17,6 +17,21 @@ whole() {
 
 # --- names ---
 
+@test "mq-put TOPIC: through no symbolic link" {
+	mq-sub add t s
+	mkdir -p elsewhere/5/0000000000
+	rm -rf "$MQ_SPOOL/t/sub/s/new"
+	ln -s "$PWD/elsewhere" "$MQ_SPOOL/t/sub/s/new"
+	run -74 mq-put -m x t
+	run -74 mq-put -k a -m x t
+	run -0 find elsewhere -type f
+	assert_output ''
+	rm "$MQ_SPOOL/t/sub/s/new"
+	mq-sweep
+	run -0 mq-take --ack -n 9 t/s
+	assert_output x
+}
+
 @test "topic: TOPIC/SUB is a queue in every tool" {
 	mq-sub add t one
 	id=$(mq-put -m hi t)

@@ -63,10 +63,10 @@ EX=$ROOT/share/examples
 }
 
 @test "examples: from-tsp adds, works and lists" {
-	id=$("$EX/from-tsp.sh" add echo "hello  there")
+	id=$("$EX/from-tsp.sh" add echo "hello  there" "")
 	"$EX/from-tsp.sh" work
 	run -0 cat "log/$id.1.log"
-	assert_output "hello  there"
+	assert_output "hello  there "
 	run -64 "$EX/from-tsp.sh"
 }
 
@@ -113,5 +113,8 @@ line() { grep -P "\t.*$1" "$EX/crontab" | cut -f2- | sed "s|/var/log/mq|$PWD|; s
 	mq-run -q jobs no-such-command
 	run -0 sh -c "$(line mq-take)"
 	run -0 sh -c "$(line mq-stat)"
-	assert_match '^jobs: look at'
+	assert_match '^MQ CRITICAL - jobs: dead is 1, not =0 .*; see mq-stat'
+	mq-rm --queue --force jobs
+	run -0 sh -c "$(line mq-stat)"
+	assert_match '^MQ UNKNOWN - jobs: no such queue'
 }

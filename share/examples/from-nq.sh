@@ -1,8 +1,8 @@
 #!/bin/sh
-# from-nq.sh - the habits of nq(1), done with mq.
+# from-nq.sh - the habits of nq(1), done with mq; the whole table is in mq-run(1).
 #
-#	nq make clean             mq-put -0q jobs: the command's words, NUL-ended,
-#	nq make all               are one message; one worker keeps their order
+#	nq make clean             from-nq.sh make clean
+#	nq make all               from-nq.sh make all
 #	fq                        tail -f log/*.log
 #	nq -w                     mq-wait jobs
 #	nq -t (is it done?)       mq-wait -W0 jobs
@@ -10,22 +10,12 @@
 #
 # nq runs one job after another, in the order they were queued: one worker (-j1)
 # does that. It stays alive between jobs if told so (mq-take -w, from a systemd
-# unit), or is started by whoever puts, as here.
+# unit), or is started by whoever puts, as here: from-nq.sh without a word.
 set -eu
 
-enqueue() { # enqueue COMMAND [ARG ...]
-	# one record with NULs inside: a file is a message as it is
-	printf '%s\0' "$@" | mq-put -q -a "dir=$PWD" jobs
-}
-
-work() {
-	mkdir -p log
-	# shellcheck disable=SC2016 # for the inner shell
-	mq-take -j1 --single -L log jobs -- sh -c 'cd "$MQ_ATTR_dir" && exec xargs -0 env'
-}
-
 if [ $# -gt 0 ]; then
-	enqueue "$@"
+	mq-run -q jobs "$@"
 else
-	work
+	mkdir -p log
+	mq-take -j1 --single -L log jobs -- mq-run --worker
 fi

@@ -19,7 +19,7 @@ PATH=$MQ_BIN:$BUILD/bench:$PATH
 SHORT=${SHORT:-}
 export PATH LC_ALL=C
 unset XDG_STATE_HOME TS_SOCKET
-all='start count bulk take rates backlog wake idle pool batch fanout bare peers'
+all='start count bulk take rates backlog stat wake idle pool batch fanout bare peers'
 measured=0 missed=0 broken=0
 dir='' server='' # what of ours is to be cleared away
 trap 'clear_away' EXIT
@@ -327,6 +327,33 @@ backlog() {
 }
 
 # --- waiting ------------------------------------------------------------------------------------------
+
+# --- counting -------------------------------------------------------------------------
+
+# counted_in INDEX WHAT MS: a row of what measure() left, under so many ms
+counted_in() {
+	row "$2" "$(ms "${wall[$1]}")" "$(calc "${ratio[$1]}" '%.1f')" 'a static no-op' \
+		"under $3 ms" "${wall[$1]} < $3 * 1000"
+}
+stat() {
+	local many
+	many=$(full 1000000 100000)
+	heading '`mq-stat QUEUE`, start to exit'
+	seq 1000 | mq-put -S -q -l thousand && driver put -S 1000 singles-1000 || return
+	seq 1000000 | mq-put -S -q -l million && driver put -S "$many" singles || return
+	measure 'mq-stat' -n "$(full 200 40)" -t "$(full 30 5)" noop-static ::: \
+		mq-stat thousand ::: mq-stat singles-1000 ::: mq-stat million ::: \
+		mq-stat --estimate million || return
+	row 'a static program that does nothing' "$(ms "${wall[0]}")" 1 ''
+	counted_in 1 '1000 lines of a bulk put' 5
+	counted_in 2 '1000 put singly' 5
+	counted_in 3 '1000000 lines of a bulk put' 200
+	counted_in 4 'the same, `--estimate`' 5
+	measure 'mq-stat of singles' -n "$(full 9 5)" -t "$(full 40 6)" noop-static ::: \
+		mq-stat singles || return
+	counted_in 1 "$many put singly" $((many / 500))
+	rm -rf spool/thousand spool/million spool/singles*
+}
 
 wake() {
 	local lines p50 p99 name

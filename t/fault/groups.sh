@@ -86,7 +86,14 @@ all_ways 'bury of a head' "$held" 'mq-ack -K -m no - <taken' \
 	'whole; if ok; then at a1 dead; at a3 ready; else at a1 dead leased; fi
 	drained_whole "'"$rest"'" a1'
 some_ways 'take --ack of a head' "$setup" 'mq-take -s $D/spool --ack q' \
-	'whole; ! ok || at a1 gone; drain q; in_order "$(ok || echo a1)"; came "'"$rest"'" a1'
+	'whole; ! ok || at a1 gone; drain q; in_order; came "'"$rest"'" a1'
+some_ways 'take --ack of all' "$setup" 'mq-take -s $D/spool --ack -n 99 q' 'printed'
+some_ways 'take --ack into a full disk' "$setup" \
+	'mq-take -s $D/spool --ack -n 99 q >/dev/full' 'printed'
+some_ways 'take by id of a dead one' "$setup id_of 1 >ids; mq-take q | mq-ack -K -
+	mq-take --ack -n 99 q >worked;" 'mq-take -s $D/spool $(cat ids)' \
+	'whole; if ok; then at a1 leased; else at a1 leased dead; fi; drain q
+	came "$(! ok || echo a1)" a1'
 all_ways 'expiry of a head' "$setup mq-take -x 1ms q >taken; sleep 0.01;" \
 	'mq-sweep -s $D/spool' 'whole; at a1 ready; at a3 blocked; drained_whole "$all"'
 some_ways 'expiry of a head for the last time' \

@@ -22,12 +22,12 @@ static const char name_pattern[] =
 	"(,e[0-9]+)?(,d([0-9]+))?(,j)?(,t([0-9]+)(,h[0-9]+\\.[0-9]+(\\.[0-9]+)?)?)?"
 	"(,r(acked|buried|dropped|expired),z[0-9]+)?(,f)?$";
 #define GROUPS 20
-enum { SEQ = 1, UUID, RANGE, FIRST, COUNT, DELIVERIES, UNTRIED, PRIORITY, DUE = 12,
-	LEASE = 14, OUTCOME = 18 };
+enum { SEQ = 1, UUID, RANGE, FIRST, COUNT, DELIVERIES, UNTRIED, PRIORITY, GROUP,
+	DUE = 12, LEASE = 14, OUTCOME = 18, WORD };
 
 struct name {
 	uint64_t seq, first, count, deliveries, untried, priority, due;
-	bool ranged, due_given, leased, settled;
+	bool ranged, grouped, due_given, leased, settled, acked;
 	char id[37];
 };
 
@@ -79,7 +79,9 @@ parse(const char *s, struct name *n)
 	n->due_given = m[DUE].rm_so >= 0;
 	n->due = number(s, &m[DUE], 10);
 	n->leased = m[LEASE].rm_so >= 0;
+	n->grouped = m[GROUP].rm_so >= 0;
 	n->settled = m[OUTCOME].rm_so >= 0;
+	n->acked = n->settled && s[m[WORD].rm_so] == 'a';
 	return true;
 }
 
@@ -185,7 +187,8 @@ look_file(const char *path, const char *base, const char *state, uint64_t bucket
 		return;
 	}
 	if (n.leased != (strcmp(state, "leased") == 0) ||
-		n.settled != (strcmp(state, "done") == 0) ||
+		(n.settled != (strcmp(state, "done") == 0) &&
+		    !(n.acked && n.grouped && strcmp(state, "leased") == 0)) ||
 		(strcmp(state, "later") == 0 && (!n.due_given || n.due < bucket)))
 		bad("%s: not a name for there", path);
 	data = read_all(path, &len);

@@ -41,6 +41,16 @@ all_ways 'publish -l -k' 'topic; seq 3 >in' "$put -k key -l t <in" \
 all_ways 'publish to nobody' 'mq-sub add -r x t a && mq-sub add -r x t b && mq-sub add -r x t c' \
 	"$put -m hi t" 'whole; for s in a b c; do count hi $s; [ $n = 0 ] || bad "in $s"; done'
 
+# Where a file has all the links it can have (EMLINK), a copy is made instead.
+for how in '' '-k key' '-i key'; do
+	for more in '' --sticky; do
+		sweep "publish $how, EMLINK $more" -e EMLINK $more -s linkat --setup "$use topic" \
+			--run "exec $put $how -m hi t" --check "$use $after; ok || bad \"put: \$RC\"
+			[ -z \"\$SC\" ] || find \"\$D/spool/t/sub\" -path '*/new/*' -type f -links 1 |
+				grep -q . || bad 'no copy was made'"
+	done
+done
+
 # --- another in every gap -----------------------------------------------------------------
 
 for how in '' '-k key' '-i key'; do

@@ -13,6 +13,23 @@ load ../helper
 	assert_output ''
 }
 
+@test "examples: promtool finds the alert rules clean, and each fires when it should" {
+	cd "$ROOT/share/examples"
+	run -0 promtool check rules prometheus-rules.yml
+	assert_match 'SUCCESS: 7 rules found'
+	run -0 promtool test rules prometheus-rules.test.yml
+	assert_match 'SUCCESS'
+	# each rule has a test, and is of metrics that there are
+	run -0 bash -c "comm -3 <(sed -n 's/.*- alert: //p' *rules.yml | sort) \
+		<(sed -n 's/.*alertname: //p' *.test.yml | sort -u)"
+	assert_output ''
+	mq-put -q -m x jobs
+	mq-conf jobs limit=10
+	run -0 bash -c "comm -23 <(grep -oh '\bmq_[a-z_]*' *rules.yml | sort -u) \
+		<(mq-stat --prometheus | grep -o '^mq_[a-z_]*' | sort -u)"
+	assert_output ''
+}
+
 @test "mq-stat --prometheus: promtool takes a spool without queues" {
 	run -0 bash -c 'mq-stat --prometheus | promtool check metrics'
 	assert_output ''
