@@ -326,8 +326,6 @@ backlog() {
 	rm -rf spool/bulk-* spool/singles-*
 }
 
-# --- waiting ------------------------------------------------------------------------------------------
-
 # --- counting -------------------------------------------------------------------------
 
 # counted_in INDEX WHAT MS: a row of what measure() left, under so many ms
@@ -354,6 +352,8 @@ stat() {
 	counted_in 1 "$many put singly" $((many / 500))
 	rm -rf spool/thousand spool/million spool/singles*
 }
+
+# --- waiting ------------------------------------------------------------------------------------------
 
 wake() {
 	local lines p50 p99 name
