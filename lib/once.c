@@ -218,19 +218,34 @@ run_end(struct queue *q, const char *name, int fd)
 	close(fd);
 }
 
-/* TOP/HH, on the disk before anything in it is told of. */
+/* once/HH, on the disk before anything in it is told of. */
 static int
-make_bucket(struct queue *q, const char *path)
+make_bucket(struct queue *q, const char *path, struct fault *f)
 {
-	int dir = queue_dir(q, path, false), top;
+	int top;
 
-	if (dir >= 0 || errno != ENOENT)
-		return dir;
-	dir = queue_dir(q, path, true);
-	top = dir < 0 ? -1 : queue_dir(q, "once", false);
-	if (top < 0 || (q->conf.sync && (fsync(top) < 0 || fsync(q->fd) < 0)))
+	if (queue_dir(q, path, false) >= 0)
+		return 0;
+	if (errno != ENOENT)
+		return queue_fault(q, f, path);
+	top = queue_dir(q, "once", false);
+	/* the first one: who made the queue may have died over it */
+	if (top < 0 && errno == ENOENT && queue_lay_out(q, f) < 0)
 		return -1;
-	return dir;
+	if (queue_dir(q, path, true) < 0 || (top = queue_dir(q, "once", false)) < 0)
+		return queue_fault(q, f, path);
+	if (q->conf.sync && (fsync(top) < 0 || fsync(q->fd) < 0))
+		return queue_fault(q, f, "once");
+	return 0;
+}
+
+/* As run_lock(), and -3: the fault tells. */
+static int
+take_file(struct queue *q, const struct keyed *at, int64_t until, struct fault *f)
+{
+	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0 || make_bucket(q, at->dir, f) < 0)
+		return -3;
+	return run_lock(q, at->name, until);
 }
 
 int
@@ -246,8 +261,7 @@ turn_take(struct queue *q, const char *key, int64_t wait, struct turn **out,
 	}
 	t->q = q;
 	t->at = keyed_place("once", key);
-	t->fd = queue_conf(q, f) == NULL || queue_ready(q, f) < 0 ? -3 :
-	    make_bucket(q, t->at.dir) < 0 ? -1 : run_lock(q, t->at.name, until);
+	t->fd = take_file(q, &t->at, until, f);
 	if (t->fd >= 0) {
 		*out = t;
 		return 1;
