@@ -162,6 +162,34 @@ dedup_drop(struct queue *q, const char *key)
 	(void)keyed_drop(q, &k);
 }
 
+static int
+narrow(struct queue *q, const char *key, int64_t expiry, struct fault *f)
+{
+	struct dedup d;
+	int r = dedup_look(q, key, 0, &d, f);
+
+	if (r != 1 || d.expiry <= expiry)        /* also --unique */
+		return r < 0 ? -1 : 0;
+	d.expiry = expiry;
+	return dedup_note(q, key, &d, f);
+}
+
+int
+queue_narrow_keys(struct queue *q, const char *const *keys, size_t n, int64_t window,
+    struct fault *f)
+{
+	int64_t expiry;
+	int r = 0;
+
+	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0 || queue_lock(q, f) < 0)
+		return -1;
+	expiry = now_ms() + (window > q->conf.dedup ? window : q->conf.dedup);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = narrow(q, keys[i], expiry, f);
+	queue_unlock(q);
+	return r;
+}
+
 /* --- all of them ---------------------------------------------------------------------- */
 
 struct keys {

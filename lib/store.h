@@ -173,11 +173,15 @@ struct put_spec {
 	                                  * as the queue's full= says */
 	char *idempotency;               /* key, or NULL; with one message alone */
 	bool unique;                     /* its window: as long as the first is there */
+	int64_t window;                  /* of this put, ms; 0: the queue's dedup */
 	const char **attach;             /* paths of files to attach, of one message */
 	size_t nattach;
 	bool attach_link;                /* by hard link: nobody writes to them */
 	void (*progress)(const char *name, uint64_t done, uint64_t total);
 	bool nosync;                     /* -S */
+	struct flush *flush;             /* NULL: put_commit flushes; else what it puts
+	                                  * is durable only when flush_all() of this
+	                                  * says so. A topic flushes itself. */
 	bool batch;                      /* -b: one file whatever its size */
 };
 
@@ -207,6 +211,17 @@ struct put_done {
  * be stored`. */
 int put_commit(struct put *, struct put_done *, struct fault *);
 void put_end(struct put *);
+
+/* One flush for many puts. */
+struct flush *flush_new(struct fault *);
+/* Flushes what was put since the last time. -1: some of it may not be stored, though
+ * it may be seen. */
+int flush_all(struct flush *, struct fault *);
+void flush_free(struct flush *);
+/* These idempotency keys, put with a window of their own, hold no longer than `window`
+ * from now, or the queue's dedup, if that is longer. */
+int queue_narrow_keys(struct queue *, const char *const *keys, size_t n, int64_t window,
+	struct fault *);
 
 /* --- take and settle ------------------------------------------------------ */
 
