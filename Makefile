@@ -39,7 +39,7 @@ LIBS     := -ljansson -lbsd -lmd
 # of one tool alone: LIBS_mq-room := -lsodium
 
 DEPS       := gcc make libc6-dev libbsd-dev libmd-dev libxxhash-dev libjansson-dev
-TEST_DEPS  := bats mandoc strace jq procps
+TEST_DEPS  := bats mandoc strace jq procps sqlite3
 LINT_DEPS  := cppcheck shellcheck mandoc git zsh fish
 HEAVY_DEPS := bats pkg-config fuse3 libfuse3-dev mount e2fsprogs \
 	xfsprogs btrfs-progs faketime util-linux python3 procps prometheus systemd logrotate
@@ -168,6 +168,7 @@ fault: bin $(FAULT)/crash-sweep $(FAULT)/look
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/groups.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/order.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/publish.sh
+	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) sh t/fault/once.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/soak.sh
 	@BUILD=$(BUILD) MQ_BIN=$(MQ_BIN) SHORT=$(SHORT) bash t/fault/topics.sh
 

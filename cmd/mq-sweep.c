@@ -64,7 +64,7 @@ say_swept(const char *name, const struct swept *n)
 	say_count(name, n->released, "due messages released");
 	say_count(name, n->expired, "messages dropped, their time to live over");
 	say_count(name, n->stale, "files of dead writers and old reasons removed");
-	say_count(name, n->forgotten, "settled messages and idempotency keys forgotten");
+	say_count(name, n->forgotten, "settled messages and keys forgotten");
 	fflush(stdout);
 }
 

@@ -41,8 +41,10 @@ become(struct birth *b)
 	struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
-	setpgid(0, 0);
-	*c->group = getpid();
+	if (c->group != NULL) {
+		setpgid(0, 0);
+		*c->group = getpid();
+	}
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != b->parent)
 		_exit(127);
 	if (c->files != NULL)
@@ -75,7 +77,8 @@ child_start(struct child *c)
 	if (pid > 0 && b.error == 0)
 		return pid;
 	if (pid > 0) {
-		*c->group = 0;
+		if (c->group != NULL)
+			*c->group = 0;
 		waitpid(pid, NULL, 0);
 		errno = b.error;
 	}

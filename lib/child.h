@@ -14,11 +14,12 @@ struct child {
 	char **env;
 	int in, out, err;        /* its 0, 1, 2; -1: the caller's */
 	const struct rlimit *files;      /* RLIMIT_NOFILE for it, or NULL */
-	volatile pid_t *group;   /* set to its process group before it runs */
+	volatile pid_t *group;   /* set to its process group before it runs; NULL:
+	                          * it stays in the caller's */
 };
 
-/* Starts it in a process group of its own, to die with the calling process,
- * with no signal blocked and SIGPIPE as by default. The caller has blocked
+/* Starts it, to die with the calling process (SIGKILL), with no signal blocked
+ * and SIGPIPE as by default. The caller has blocked
  * the signals that it handles. A file that is no program is run by /bin/sh,
  * as execvp(3) does. Returns its process id; -1 with errno and *group 0. */
 pid_t child_start(struct child *);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "store.h"
 #include "units.h"
 
@@ -57,72 +57,6 @@ environment_base(struct command *c)
 	return 0;
 }
 
-/* 1 a program that we may run, 0 not there, -1 there, but with errno. */
-static int
-runnable(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-	if (!S_ISREG(st.st_mode)) {
-		errno = EACCES;
-		return -1;
-	}
-	return access(path, X_OK) < 0 ? -1 : 1;
-}
-
-/* The first runnable NAME along PATH. */
-static int
-search_path(struct command *c, const char *name)
-{
-	const char *path = getenv("PATH"), *end;
-	int error = ENOENT, r;
-
-	if (path == NULL)
-		path = "/usr/local/bin:/usr/bin:/bin";
-	for (;; path = end + 1) {
-		end = strchrnul(path, ':');
-		if (asprintf(&c->path, "%.*s%s%s", (int)(end - path), path,
-			    end > path ? "/" : "", name) < 0) {
-			c->path = NULL;
-			return -1;
-		}
-		if ((r = runnable(c->path)) == 1)
-			return 0;
-		if (r < 0)
-			error = errno;
-		free(c->path);
-		c->path = NULL;
-		if (*end == '\0')
-			break;
-	}
-	errno = error;
-	return -1;
-}
-
-static int
-find(struct command *c, struct fault *f)
-{
-	const char *name = c->words[0];
-	int r;
-
-	if (strchr(name, '/') == NULL) {
-		r = *name ? search_path(c, name) : 0;
-	} else if ((c->path = strdup(name)) == NULL) {
-		r = -1;
-	} else {
-		r = runnable(name) == 1 ? 0 : -1;
-	}
-	if (r == 0 && c->path != NULL)
-		return 0;
-	if (*name == '\0')
-		errno = ENOENT;
-	fault_errno(f, "%s", name);
-	f->status = ST_UNAVAILABLE;
-	return -1;
-}
-
 int
 command_init(struct command *c, char *const *words, struct fault *f)
 {
@@ -138,7 +72,8 @@ command_init(struct command *c, char *const *words, struct fault *f)
 	memcpy(c->argv, words, n * sizeof *argv);
 	if (environment_base(c) < 0)
 		return no_memory(f);
-	return find(c, f);
+	c->path = program_find(words[0], NULL, f);
+	return c->path == NULL ? -1 : 0;
 }
 
 void

@@ -9,43 +9,17 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "dir.h"
 #include "fanout.h"
-#include "walk.h"
+#include "keyed.h"
 #include "message.h"
 #include "publish.h"
 #include "vacancy.h"
+#include "walk.h"
 #include "topic.h"
 
-#define TARGET_SIZE 4096
 #define KEY_SIZE 1025
-#define HASH_LEN 32
-#define HH_DIR 16
-
-static void
-key_place(const char *key, char dir[static HH_DIR], char name[static HASH_LEN + 1])
-{
-	XXH128_hash_t h = XXH3_128bits(key, strlen(key));
-
-	snprintf(name, HASH_LEN + 1, "%016" PRIx64 "%016" PRIx64, h.high64, h.low64);
-	snprintf(dir, HH_DIR, "dedup/%.2s", name);
-}
-
-static bool
-target_number(const char **s, uint64_t *out)
-{
-	char text[24];
-	size_t n = strcspn(*s, " ");
-
-	if (n >= sizeof text || (*s)[n] != ' ')
-		return false;
-	memcpy(text, *s, n);
-	text[n] = '\0';
-	*s += n + 1;
-	return number_parse(text, INT64_MAX, out);
-}
 
 /* *key points into the target. */
 static bool
@@ -56,24 +30,11 @@ target_parse(const char *s, struct dedup *d, const char **key)
 	if (strlen(s) < ID_LEN + 1 || !id_parse(s, &d->id) || s[ID_LEN] != ' ')
 		return false;
 	s += ID_LEN + 1;
-	if (!target_number(&s, &expiry) || !target_number(&s, &d->seq))
+	if (!keyed_number(&s, &expiry) || !keyed_number(&s, &d->seq))
 		return false;
 	d->expiry = (int64_t)expiry;
 	*key = s;
 	return true;
-}
-
-/* 1, 0 no such link or not ours, -1 with errno */
-static int
-target_read(int dir, const char *name, char text[static TARGET_SIZE], struct dedup *d,
-    const char **key)
-{
-	ssize_t n = readlinkat(dir, name, text, TARGET_SIZE - 1);
-
-	if (n < 0)
-		return errno == ENOENT || errno == EINVAL ? 0 : -1;
-	text[n] = '\0';
-	return target_parse(text, d, key);
 }
 
 /* --- where the first message is -------------------------------------------------- */
@@ -162,18 +123,15 @@ int
 dedup_look(struct queue *q, const char *key, int64_t now, struct dedup *out,
     struct fault *f)
 {
-	char dir[HH_DIR], name[HASH_LEN + 1], text[TARGET_SIZE];
+	struct keyed k = keyed_place("dedup", key);
+	char target[KEYED_TARGET];
 	const char *noted;
-	int fd, r;
+	int r = keyed_look(q, &k, target);
 
-	key_place(key, dir, name);
-	fd = queue_dir(q, dir, false);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : queue_fault(q, f, "dedup");
-	r = target_read(fd, name, text, out, &noted);
 	if (r < 0)
 		return queue_fault(q, f, "dedup");
-	if (r == 0 || strcmp(noted, key) != 0)   /* another key of the same hash */
+	/* another key of the same hash? */
+	if (r == 0 || !target_parse(target, out, &noted) || strcmp(noted, key) != 0)
 		return 0;
 	return live(q, out, now, f);
 }
@@ -181,19 +139,15 @@ dedup_look(struct queue *q, const char *key, int64_t now, struct dedup *out,
 int
 dedup_note(struct queue *q, const char *key, const struct dedup *d, struct fault *f)
 {
-	char dir[HH_DIR], name[HASH_LEN + 1], target[TARGET_SIZE], id[ID_LEN + 1];
-	int fd;
+	struct keyed k = keyed_place("dedup", key);
+	char target[KEYED_TARGET], id[ID_LEN + 1];
+	int dir = queue_dir(q, k.dir, true);
 
-	key_place(key, dir, name);
 	id_print(d->id, id);
 	snprintf(target, sizeof target, "%s %" PRId64 " %" PRIu64 " %s", id, d->expiry,
 	    d->seq, key);
-	fd = queue_dir(q, dir, true);
-	if (fd < 0)
-		return queue_fault(q, f, "dedup");
-	if (unlinkat(fd, name, 0) < 0 && errno != ENOENT)        /* one that is over */
-		return queue_fault(q, f, "dedup");
-	if (symlinkat(target, fd, name) < 0)
+	/* in place of one that is over */
+	if (dir < 0 || keyed_drop(q, &k) < 0 || symlinkat(target, dir, k.name) < 0)
 		return queue_fault(q, f, "dedup");
 	if (d->expiry != 0)
 		hint_lower(&q->meter->dedup, (uint64_t)d->expiry);
@@ -203,21 +157,43 @@ dedup_note(struct queue *q, const char *key, const struct dedup *d, struct fault
 void
 dedup_drop(struct queue *q, const char *key)
 {
-	char dir[HH_DIR], name[HASH_LEN + 1];
-	int fd;
+	struct keyed k = keyed_place("dedup", key);
 
-	key_place(key, dir, name);
-	fd = queue_dir(q, dir, false);
-	if (fd >= 0)
-		(void)unlinkat(fd, name, 0);
+	(void)keyed_drop(q, &k);
+}
+
+static int
+narrow(struct queue *q, const char *key, int64_t expiry, struct fault *f)
+{
+	struct dedup d;
+	int r = dedup_look(q, key, 0, &d, f);
+
+	if (r != 1 || d.expiry <= expiry)        /* also --unique */
+		return r < 0 ? -1 : 0;
+	d.expiry = expiry;
+	return dedup_note(q, key, &d, f);
+}
+
+int
+queue_narrow_keys(struct queue *q, const char *const *keys, size_t n, int64_t window,
+    struct fault *f)
+{
+	int64_t expiry;
+	int r = 0;
+
+	if (queue_conf(q, f) == NULL || queue_ready(q, f) < 0 || queue_lock(q, f) < 0)
+		return -1;
+	expiry = now_ms() + (window > q->conf.dedup ? window : q->conf.dedup);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = narrow(q, keys[i], expiry, f);
+	queue_unlock(q);
+	return r;
 }
 
 /* --- all of them ---------------------------------------------------------------------- */
 
 struct keys {
 	struct queue *q;
-	int dir;
-	char path[HH_DIR];
 	int (*fn)(struct keys *, const char *key, const struct dedup *);
 	struct id id;                    /* looked for */
 	struct dedup found;
@@ -230,45 +206,19 @@ struct keys {
 };
 
 static int
-each_key(const char *name, void *arg)
+each_target(const char *target, void *arg)
 {
 	struct keys *k = arg;
-	char text[TARGET_SIZE];
 	struct dedup d;
 	const char *key;
 
-	if (strlen(name) != HASH_LEN || target_read(k->dir, name, text, &d, &key) != 1)
-		return 0;
-	return k->fn(k, key, &d);
-}
-
-static int
-each_bucket(const char *name, void *arg)
-{
-	struct keys *k = arg;
-	int r;
-
-	if (strlen(name) != 2)
-		return 0;
-	snprintf(k->path, sizeof k->path, "dedup/%.2s", name);
-	k->dir = dir_open(k->q->fd, k->path);
-	if (k->dir < 0)
-		return errno == ENOENT ? 0 : -1;
-	r = dir_each(k->dir, each_key, k);
-	close(k->dir);
-	return r;
+	return target_parse(target, &d, &key) ? k->fn(k, key, &d) : 0;
 }
 
 static int
 each(struct keys *k)
 {
-	int fd = dir_open(k->q->fd, "dedup"), r;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -1;
-	r = dir_each(fd, each_bucket, k);
-	close(fd);
-	return r;
+	return keyed_each(k->q, "dedup", each_target, k);
 }
 
 static int

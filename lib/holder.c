@@ -14,7 +14,8 @@
 
 #include "store.h"
 
-#define START_FIELD 22                   /* of /proc/PID/stat, from 1 */
+#define STATE_FIELD 3                    /* of /proc/PID/stat, from 1 */
+#define START_FIELD 22
 #define CLOCK_SLACK 2000                 /* ms: ticks are coarse, clocks are set */
 
 /* The file alone: getpwuid(3) wants shared libraries, and these are static. */
@@ -52,25 +53,43 @@ proc_read(uint32_t pid, const char *name, char *out, size_t size)
 	return n;
 }
 
+/* Field n, from 3 on, of what /proc tells of it, or NULL. */
+static const char *
+stat_field(char *text, int n)
+{
+	char *p = strrchr(text, ')');
+
+	for (int field = 2; field < n && p != NULL; field++)
+		p = strchr(p + 1, ' ');
+	return p == NULL ? NULL : p + 1;
+}
+
+uint64_t
+process_started(uint32_t pid)
+{
+	char text[1024];
+	const char *state, *start;
+
+	if (proc_read(pid, "stat", text, sizeof text) < 0 ||
+	    (state = stat_field(text, STATE_FIELD)) == NULL || strchr("ZX", *state) != NULL ||
+	    (start = stat_field(text, START_FIELD)) == NULL)
+		return 0;
+	return strtoull(start, NULL, 10);
+}
+
 /* When the process was started, in ms since 1970; -1: not known. */
 static int64_t
 started(uint32_t pid)
 {
-	char text[1024], *p;
 	struct timespec now, up;
-	int64_t ago;
+	uint64_t ticks = process_started(pid);
 
-	if (proc_read(pid, "stat", text, sizeof text) < 0 || (p = strrchr(text, ')')) == NULL)
-		return -1;
-	for (int field = 2; field < START_FIELD && p != NULL; field++)
-		p = strchr(p + 1, ' ');
-	if (p == NULL)
+	if (ticks == 0)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
-	ago = up.tv_sec * 1000 + up.tv_nsec / 1000000 -
-		strtoll(p, NULL, 10) * 1000 / sysconf(_SC_CLK_TCK);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000 - ago;
+	return (now.tv_sec - up.tv_sec) * 1000 + (now.tv_nsec - up.tv_nsec) / 1000000 +
+		(int64_t)ticks * 1000 / sysconf(_SC_CLK_TCK);
 }
 
 static bool

@@ -22,4 +22,8 @@ struct holder {
  * process counts if it runs as that user and was started before `since` (ms). */
 void holder_look(struct holder *, uint32_t pid, uint32_t uid, int64_t since);
 
+/* When a process was started, in clock ticks since boot: no two of one number have
+ * the same. 0: there is none, or it has ended. */
+uint64_t process_started(uint32_t pid);
+
 #endif

@@ -553,19 +553,38 @@ read_attr(struct reading *r, const char *name, const json_t *value)
 }
 
 static int
-read_attributes(struct reading *r)
+read_list(struct reading *r, json_t *list)
 {
-	json_t *list = get(r, "attributes"), *value;
+	json_t *value;
 	const char *name;
 
-	if (list == NULL)
-		return 0;
 	if (!json_is_object(list))
 		return bad(r, "attributes", "not an object");
 	json_object_foreach(list, name, value)
 		if (!json_is_null(value) && read_attr(r, name, value) < 0)
 			return -1;
 	return 0;
+}
+
+static int
+read_attributes(struct reading *r)
+{
+	json_t *list = get(r, "attributes");
+
+	return list == NULL ? 0 : read_list(r, list);
+}
+
+int
+json_attributes(const char *text, size_t len, struct head *h, struct fault *f)
+{
+	struct json_put out = { .spec.head = *h };
+	struct reading r = { .out = &out, .f = f };
+	json_t *list = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	int n = list == NULL ? bad(&r, "attributes", "not JSON") : read_list(&r, list);
+
+	json_decref(list);
+	*h = out.spec.head;
+	return n;
 }
 
 static int

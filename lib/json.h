@@ -60,6 +60,8 @@ size_t json_line_max(uint64_t max_size);
 int json_read(const char *line, size_t len, const struct put_spec *base, int64_t now,
 	struct json_put *out, struct fault *);
 void json_put_free(struct json_put *);
+/* Sets the members of a JSON object as attributes, in the same way. -1 and 65. */
+int json_attributes(const char *text, size_t len, struct head *, struct fault *);
 /* Can both stand in one file: have they the same header, priority and times? */
 bool json_put_alike(const struct put_spec *, const struct put_spec *);
 

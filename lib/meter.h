@@ -15,7 +15,7 @@
 #include "rates.h"
 
 #define METER_SIZE 20480
-#define METER_MAGIC "mqmeter2"
+#define METER_MAGIC "mqmeter3"
 #define GAUGES 5
 
 /* A lower bound that anybody may lower, and that may be raised only by who
@@ -37,6 +37,7 @@ struct meter {
 	hint deadline;                   /* first bucket in cur/ */
 	hint due;                        /* first bucket in later/ */
 	hint dedup;                      /* first idempotency key to be forgotten */
+	hint once;                       /* first key of once/ to be forgotten */
 	_Atomic uint64_t back[10];       /* messages that came back, a priority */
 	/* under the lock, in a queue with a limit: what counts, see room.h */
 	uint64_t held, held_bytes;

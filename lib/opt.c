@@ -87,6 +87,8 @@ const struct opt_row opt_rows[] = {
 	{ OPT_ENV, "env", "NAME", "take NAME of the environment along" },
 	{ OPT_WORKER, "worker", NULL, "run the command of a message" },
 	{ OPT_SYSLOG, "syslog", NULL, "a line a delivery to syslog" },
+	{ OPT_FORGET, "forget", "KEY", "do not remember KEY any more" },
+	{ OPT_LIST, "list", NULL, "list what is known" },
 	{ OPT_HELP, "help", NULL, "this text" },
 	{ OPT_VERSION, "version", NULL, "print the version" },
 	{ OPT_COMPLETIONS, "completions", "SHELL", "completions for a shell" },

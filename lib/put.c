@@ -19,6 +19,7 @@
 #include "dedup.h"
 #include "dir.h"
 #include "fanout.h"
+#include "flush.h"
 #include "group.h"
 #include "message.h"
 #include "publish.h"
@@ -203,7 +204,8 @@ synced(const struct put *p)
 static int
 flush(struct put *p, int fd, const struct place *at, struct fault *f)
 {
-	if (!synced(p) || fsync(fd) == 0)
+	if (!synced(p) || (p->spec->flush != NULL ? flush_add(p->spec->flush, fd) :
+	    fsync(fd)) == 0)
 		return 0;
 	queue_fault(p->q, f, "fsync");
 	return withdraw(p, at, f);
@@ -243,13 +245,16 @@ look_for_repeat(struct put *p, struct id *first, int64_t now, struct fault *f)
 static int64_t
 window(const struct put *p, int64_t now)
 {
-	return p->spec->unique ? 0 : now + p->q->conf.dedup;
+	int64_t ms = p->spec->window > 0 ? p->spec->window : p->q->conf.dedup;
+
+	return p->spec->unique ? 0 : now + ms;
 }
 
 static bool
 has_key(const struct put *p)
 {
-	return p->spec->idempotency != NULL && (p->spec->unique || p->q->conf.dedup > 0);
+	return p->spec->idempotency != NULL &&
+	    (p->spec->unique || p->spec->window > 0 || p->q->conf.dedup > 0);
 }
 
 static int
@@ -299,7 +304,39 @@ publish_locked(struct put *p, const struct place *tmp, struct place *to, struct 
 
 /* --- one file --------------------------------------------------------------------------- */
 
-/* The repeat is confirmed only when the first is durable. */
+/* A power cut can leave the name and the key of a file, and not what is in it: then
+ * that was never confirmed, and is no first. */
+static bool
+torn(int fd)
+{
+	struct message *m = NULL;
+	int mine = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	enum opened r = mine < 0 ? MESSAGE_ERROR : message_read(mine, &m);
+
+	if (r == MESSAGE_OK)
+		r = message_check(m);
+	message_close(m);
+	return r == MESSAGE_TORN;
+}
+
+static int
+not_the_first(struct put *p, struct id id, int fd, struct fault *f)
+{
+	struct dedup d;
+	int r;
+
+	close(fd);
+	if (queue_lock(p->q, f) < 0)
+		return -1;
+	r = dedup_look(p->q, p->spec->idempotency, 0, &d, f);
+	if (r == 1 && id_equal(d.id, id))
+		dedup_drop(p->q, p->spec->idempotency);
+	queue_unlock(p->q);
+	return r < 0 ? -1 : AGAIN;
+}
+
+/* The repeat is confirmed only when the first is durable: REPEATED; AGAIN: it was
+ * torn; -1 */
 static int
 flush_first(struct put *p, struct id id, struct fault *f)
 {
@@ -308,7 +345,7 @@ flush_first(struct put *p, struct id id, struct fault *f)
 	int r, fd;
 
 	if (!synced(p))
-		return 0;
+		return REPEATED;
 	if (queue_lock(p->q, f) < 0)
 		return -1;
 	r = dedup_look(p->q, p->spec->idempotency, 0, &d, f);
@@ -319,14 +356,16 @@ flush_first(struct put *p, struct id id, struct fault *f)
 	if (r < 0)
 		return -1;
 	if (fd < 0)
-		return 0;                /* it was durable enough to be settled */
-	r = fsync(fd);
+		return REPEATED;         /* it was durable enough to be settled */
+	if (torn(fd))
+		return not_the_first(p, id, fd, f);
+	r = p->spec->flush != NULL ? flush_add(p->spec->flush, fd) : fsync(fd);
 	if (r < 0) {
 		queue_fault(p->q, f, "fsync");
 		publish_say(f, "may be stored");
 	}
 	close(fd);
-	return r;
+	return r < 0 ? -1 : REPEATED;
 }
 
 /* The same in a topic, where the flush comes first. */
@@ -399,9 +438,7 @@ publish(struct put *p, struct head *h, struct name *n, struct id *first, int64_t
 	close(fd);
 	if (r == PUBLISHED && queue_is_topic(p->q))
 		r = withdraw_from_topic(p, &to, f);
-	if (r == REPEATED && flush_first(p, *first, f) < 0)
-		r = -1;
-	return r;
+	return r == REPEATED ? flush_first(p, *first, f) : r;
 }
 
 static int

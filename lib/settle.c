@@ -8,6 +8,7 @@
 
 #include "activity.h"
 #include "attach.h"
+#include "dedup.h"
 #include "fanout.h"
 #include "group.h"
 #include "ready.h"
@@ -247,13 +248,24 @@ settle_expired(struct queue *q, const struct place *p, struct fault *f)
 	return r;
 }
 
+static int
+forget_key(struct queue *q, const struct name *n, struct fault *f)
+{
+	int r = dedup_forget(q, n->id, f);
+
+	queue_unlock(q);
+	return r < 0 ? -1 : 1;
+}
+
 int
 settle_torn(struct queue *q, const struct place *p, struct fault *f)
 {
 	struct place to = settle_dead(&p->name);
 	int r = settle_carry(q, p, &to, f);
 
-	if (r == 1)
-		bury_all(q, &p->name, "torn: not a whole message file");
-	return r;
+	if (r != 1)
+		return r;
+	bury_all(q, &p->name, "torn: not a whole message file");
+	/* nor does its idempotency key count: a repeat is the first */
+	return q->topic != NULL || queue_lock(q, f) < 0 ? r : forget_key(q, &p->name, f);
 }

@@ -175,11 +175,15 @@ struct put_spec {
 	                                  * as the queue's full= says */
 	char *idempotency;               /* key, or NULL; with one message alone */
 	bool unique;                     /* its window: as long as the first is there */
+	int64_t window;                  /* of this put, ms; 0: the queue's dedup */
 	const char **attach;             /* paths of files to attach, of one message */
 	size_t nattach;
 	bool attach_link;                /* by hard link: nobody writes to them */
 	void (*progress)(const char *name, uint64_t done, uint64_t total);
 	bool nosync;                     /* -S */
+	struct flush *flush;             /* NULL: put_commit flushes; else what it puts
+	                                  * is durable only when flush_all() of this
+	                                  * says so. A topic flushes itself. */
 	bool batch;                      /* -b: one file whatever its size */
 };
 
@@ -209,6 +213,17 @@ struct put_done {
  * be stored`. */
 int put_commit(struct put *, struct put_done *, struct fault *);
 void put_end(struct put *);
+
+/* One flush for many puts. */
+struct flush *flush_new(struct fault *);
+/* Flushes what was put since the last time. -1: some of it may not be stored, though
+ * it may be seen. */
+int flush_all(struct flush *, struct fault *);
+void flush_free(struct flush *);
+/* These idempotency keys, put with a window of their own, hold no longer than `window`
+ * from now, or the queue's dedup, if that is longer. */
+int queue_narrow_keys(struct queue *, const char *const *keys, size_t n, int64_t window,
+	struct fault *);
 
 /* --- take and settle ------------------------------------------------------ */
 
@@ -425,6 +440,41 @@ int queue_sweep(struct queue *, enum sweep_how, struct swept *, int64_t *next,
  * topic in its subscriptions too. */
 int queue_verify(struct queue *, void (*say)(const char *line, void *), void *,
 	struct fault *);
+
+/* --- keys that were handled -------------------------------------------------- */
+
+/* What mq-once(1) remembers of a key. */
+struct handled {
+	const char *key;
+	int64_t version;                 /* of the last one; -1: none was given */
+	int64_t expiry;                  /* known until then */
+};
+
+/* 1 and *out: it was handled; 0: not, or so long ago that it is forgotten. */
+int queue_handled(struct queue *, const char *key, struct handled *out, struct fault *);
+/* Each of them, in no order; stops when fn returns != 0 and returns that. What it
+ * points to is valid during the callback only. */
+int queue_each_handled(struct queue *, int (*fn)(const struct handled *, void *),
+	void *, struct fault *);
+
+/* The turn to work on a key, which one process has at a time. It is over at once
+ * when that is killed; children do not inherit it. */
+struct turn;
+
+/* 1 and *out; 0: it is another one's, and `wait' (ms or WAIT_ENDLESS) is over. Waits
+ * also for a command (turn_note) that outlives the one whose turn it was. Uses
+ * SIGALRM and its timer if it waits. */
+int turn_take(struct queue *, const char *key, int64_t wait, struct turn **out,
+	struct fault *);
+/* This process works on the key for us. */
+int turn_note(struct turn *, pid_t, struct fault *);
+/* It was handled, with that version (-1: none): known for `keep' ms, flushed. A
+ * crash before the end may have lost it, or not; what was known before is known
+ * until then. -1: it may be known. */
+int turn_remember(struct turn *, int64_t version, int64_t keep, struct fault *);
+/* 1 it is not known any more, 0 it was not. */
+int turn_forget(struct turn *, struct fault *);
+void turn_end(struct turn *);
 
 /* --- until something is over ----------------------------------------------- */
 

@@ -20,8 +20,9 @@
 #include "gauge.h"
 #include "hold.h"
 #include "line.h"
-#include "walk.h"
+#include "once.h"
 #include "vacancy.h"
+#include "walk.h"
 #include "settle.h"
 #include "timed.h"
 #include "topic.h"
@@ -393,6 +394,7 @@ sweep_all(struct sweep *s)
 		return -1;
 	if (attach_sweep(s->q, s->dry, &s->n->stale, s->f) < 0 ||
 	    dedup_sweep(s->q, s->now, s->dry, &s->n->forgotten, s->f) < 0 ||
+	    once_sweep(s->q, s->now, s->dry, &s->n->forgotten, &s->n->stale, s->f) < 0 ||
 	    (!s->dry && line_sweep(s->q, s->f) < 0))
 		return -1;
 	s->n->torn += atomic_load(&s->q->meter->rates.total[EV_BURIED]) - buried;

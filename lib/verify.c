@@ -64,7 +64,7 @@ static int
 top_entry(const char *name, void *arg)
 {
 	static const char *const known[] = { "tmp", "new", "cur", "later", "dlq", "why",
-		"done", "grp", "lock", "hold", "sub", "out", "dedup", "obj", "conf",
+		"done", "grp", "lock", "hold", "sub", "out", "dedup", "once", "obj", "conf",
 		"meter", "wait", "room", "single", "spare", "index", "index.new",
 		"match", "tail", NULL };
 

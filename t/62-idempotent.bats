@@ -200,6 +200,19 @@ keys() { find "$MQ_SPOOL/q/dedup" -type l | wc -l; }
 	assert_equal "$(bodies)" b
 }
 
+@test "mq-put -i: a first torn by a power cut is none, found by the repeat or a take" {
+	for how in repeat take; do
+		mq-put -q -i "$how" -m "$how" q
+		f=$(find "$MQ_SPOOL/q/new" -name '0*.*')
+		truncate -s 40 "$f"
+		[[ $how = repeat ]] || run -1 mq-take q
+		run -0 mq-put -q -i "$how" --fresh -m again q
+		run -0 mq-take --ack q
+		assert_output again
+	done
+	assert_equal "$(mq-stat -o ready,dead q)" $'0\t2'
+}
+
 @test "dedup: a symbolic link, UUID EXPIRY SEQ KEY" {
 	id=$(mq-put -i 'a b' -m x q)
 	run -0 readlink "$(find "$MQ_SPOOL/q/dedup" -type l)"

@@ -118,3 +118,27 @@ line() { grep -P "\t.*$1" "$EX/crontab" | cut -f2- | sed "s|/var/log/mq|$PWD|; s
 	run -0 sh -c "$(line mq-stat)"
 	assert_match '^MQ UNKNOWN - jobs: no such queue'
 }
+
+@test "examples: once-sqlite has each effect exactly once, its workers killed at random" {
+	export DB=$PWD/a.db
+	"$EX/once-sqlite.sh" init >wal
+	seq -f 'n%.0f 1' 40 | mq-put -lq q
+	mq-conf q lease=100ms backoff=0 tries=1000
+	for _ in {1..12}; do
+		background mq-take -j4 q -- sh -c '"$0"; s=$?; sleep 0.02; exit $s' "$EX/once-sqlite.sh"
+		sleep "0.0$((RANDOM % 9 + 1))"
+		kill -9 "$pid"
+	done
+	wait_for eval 'mq-take -j4 q -- "$EX/once-sqlite.sh"; [[ $(mq-stat -o ready,leased,later q) == "0	0	0" ]]'
+	assert_equal "$(sqlite3 "$DB" 'SELECT count(*), sum(balance), max(balance) FROM account')" '40|40|1'
+	assert_equal "$(mq-stat -o dead q)" 0
+}
+
+@test "examples: once-sqlite skips a repeat, and what is no payment is dead" {
+	export DB=$PWD/a.db MQ_ID=1
+	"$EX/once-sqlite.sh" init >wal
+	for _ in 1 2; do "$EX/once-sqlite.sh" <<<'anna 100'; done
+	MQ_ID=2 "$EX/once-sqlite.sh" <<<'anna 7'
+	assert_equal "$(sqlite3 "$DB" 'SELECT * FROM account')" 'anna|107'
+	run -65 "$EX/once-sqlite.sh" <<<"x'); 1"
+}
