@@ -360,7 +360,8 @@ run(struct args *a, char **files, struct fault *f)
 	struct store *s;
 	int r = -1;
 
-	if (queue_name_check(files[0], f) < 0 || (s = store_open(a->spool, true, f)) == NULL)
+	if (queue_name_check(files[0], f) < 0 ||
+	    (s = store_open(a->spool, true, f)) == NULL)
 		return -1;
 	a->now = (struct put_spec){ .batch = a->spec.batch, .wait = a->spec.wait,
 		.head = { .version = -1 } };

@@ -154,7 +154,8 @@ put(struct args *a, struct queue *q, const struct buffer *body, struct fault *f)
 static int
 put_into(struct args *a, const char *name, const struct buffer *body, struct fault *f)
 {
-	struct store *s = queue_name_check(name, f) < 0 ? NULL : store_open(a->spool, true, f);
+	struct store *s = queue_name_check(name, f) < 0 ? NULL :
+	    store_open(a->spool, true, f);
 	struct queue *q = s == NULL ? NULL : queue_open(s, name, QUEUE_MAKE, f);
 	int r = q == NULL ? -1 : put(a, q, body, f);
 

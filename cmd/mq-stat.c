@@ -171,7 +171,7 @@ check(struct args *a, char **queues, int n)
 		return opt_usage(&a->o, "--prometheus prints all: no -J, -o, -c or --sort");
 	if (a->aged && (a->n > 0 || a->sorted || a->check != NULL || a->prometheus ||
 	    a->estimate || n != 1))
-		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by and -J alone");
+		return opt_usage(&a->o, "--ages is of one QUEUE, and goes with --by and -J");
 	if (a->by_value != NULL && !a->aged)
 		return opt_usage(&a->o, "--by is for --ages");
 	if (a->live && (a->verbose || a->aged || a->prometheus || a->check != NULL))

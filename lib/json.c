@@ -348,7 +348,8 @@ set_group(json_t *o, const char *kind, bool by, const struct age_row *row)
 		return 0;
 	if (by && set_text(o, "by", kind) != 0)
 		return -1;
-	return set(o, by ? "value" : kind, row->name != NULL ? text(row->name) : json_null());
+	return set(o, by ? "value" : kind,
+	    row->name != NULL ? text(row->name) : json_null());
 }
 
 int

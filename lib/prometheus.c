@@ -96,7 +96,8 @@ gauges(struct page *p)
 			sample(p, all[k].name, p->rows[i].name, "", value);
 		}
 	}
-	head(p, "mq_limit_messages", "gauge", "Messages but dead letters that limit= lets in.");
+	head(p, "mq_limit_messages", "gauge",
+	    "Messages that limit= lets in, without dead letters.");
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i].limit > 0)
 			sample(p, "mq_limit_messages", p->rows[i].name, "",

@@ -607,8 +607,10 @@ open_topic(struct queue *q, struct fault *f)
 int
 queue_name_check(const char *name, struct fault *f)
 {
-	return queue_name_valid(name) ? 0 : fault_set(f, ST_USAGE, "%.210s: not a queue's "
-	    "name (letters, digits and _.-, at most 100, no . or - first; or TOPIC/SUB)", name);
+	if (queue_name_valid(name))
+		return 0;
+	return fault_set(f, ST_USAGE, "%.210s: not a queue's name (letters, digits and "
+	    "_.-, at most 100, no . or - first; or TOPIC/SUB)", name);
 }
 
 struct queue *

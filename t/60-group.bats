@@ -281,7 +281,8 @@ groups_left() { find "$MQ_SPOOL/q/grp" -mindepth 1; }
 	run -74 bash -c 'mq-take --ack -n 9 q >&-'
 	run -74 bash -c "mq-take --ack $(mq-ls -o id q | sed 's/^/q:/' | head -n 1) >/dev/full"
 	assert_equal "$(mq-ls -o state,body q | xargs)" 'ready 1 blocked 2 blocked 3'
-	run -0 mq-take --ack $(mq-ls -o id q | sed 's/^/q:/')
+	mapfile -t ids < <(mq-ls -o id q | sed 's/^/q:/')
+	run -0 mq-take --ack "${ids[@]}"
 	assert_output $'1\n2\n3'
 	clean
 	assert_equal "$(groups_left)" ''
@@ -289,7 +290,7 @@ groups_left() { find "$MQ_SPOOL/q/grp" -mindepth 1; }
 
 @test "mq-take --ack: while it prints none of the key passes; killed, it is gone" {
 	mq-conf --create q lease=50ms
-	printf '1%200000s' | mq-put -q -k a q
+	printf '%200000s' 1 | mq-put -q -k a q
 	put a 2
 	mkfifo out && exec 7<>out
 	background mq-take --ack q >out

@@ -193,7 +193,7 @@ bulk() {
 	local bytes inodes text
 	bytes=$(du -s --block-size=1 kept | cut -f1)
 	inodes=$(find kept | wc -l)
-	text=$(stat -c %s lines)
+	text=$(command stat -c %s lines)
 	rm -rf kept bytes ids
 	row 'disk, for a million' "$(calc "$bytes * 1e6 / $n / 1e6" '%.1f MB')" \
 		"$(calc "$bytes / $text")" 'the bytes of the lines' 'under 300 MB' \
@@ -581,7 +581,7 @@ peer_redis() {
 # --- all of it ------------------------------------------------------------------------------------------------
 
 machine() {
-	printf '\n## On %s: %s\n\n' "$1" "$(stat -f -c %T "$1")"
+	printf '\n## On %s: %s\n\n' "$1" "$(command stat -f -c %T "$1")"
 	printf '%s; %s cores, %s; Linux %s; load %s.\n' "$(date -u '+%Y-%m-%d %H:%M UTC')" \
 		"$(nproc)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u | head -n 1)" \
 		"$(uname -r)" "$(cut -d ' ' -f 1-3 /proc/loadavg)"
