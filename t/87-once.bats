@@ -124,7 +124,7 @@ hold() {
 }
 
 @test "mq-once: sixteen at the same instant, one effect" {
-	for i in {1..16}; do background mq-once q key -- sh -c 'echo effect >>effects'; done
+	for _ in {1..16}; do background mq-once q key -- sh -c 'echo effect >>effects'; done
 	for p in "${background_pids[@]}"; do wait "$p"; done
 	assert_equal "$(wc -l <effects)" 1
 	assert_equal "$(keys) $(runs)" '1 0'

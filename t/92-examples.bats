@@ -127,6 +127,7 @@ line() { grep -P "\t.*$1" "$EX/crontab" | cut -f2- | sed "s|/var/log/mq|$PWD|; s
 	for _ in {1..12}; do
 		background mq-take -j4 q -- sh -c '"$0"; s=$?; sleep 0.02; exit $s' "$EX/once-sqlite.sh"
 		sleep "0.0$((RANDOM % 9 + 1))"
+		# shellcheck disable=SC2154 # background sets it
 		kill -9 "$pid"
 	done
 	wait_for eval 'mq-take -j4 q -- "$EX/once-sqlite.sh"; [[ $(mq-stat -o ready,leased,later q) == "0	0	0" ]]'
