@@ -50,6 +50,16 @@ damage() {
 	run -1 mq-take q
 }
 
+@test "torn: while it was leased, it is found when the lease ends" {
+	seq 5 | mq-put -q -l q
+	run -0 mq-take -x 1s -n 3 -f '%b' q
+	find "$MQ_SPOOL/q/cur" -type f -exec truncate -s 20 {} +
+	run -1 timeout 10 mq-take -W 3s q
+	run -0 mq-dlq ls q
+	assert_match torn
+	run -0 mq-sweep --verify
+}
+
 @test "torn: a file that cannot be opened stops the take with its reason" {
 	mq-put -q -m a q
 	mq-put -q -m b q
