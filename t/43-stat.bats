@@ -378,7 +378,7 @@ load helper
 	printf r >&5
 	wait_for eval '(($(grep -c "LAST MINUTE" shown) >= 2))'
 	printf q >&5
-	wait_for grep -q 'status 0' shown
+	wait_for grep -q ' icanon.* echo' shown
 	exec 5>&-
 	run -0 cat shown
 	assert_match $'\e\\[\\?1049h.*nope: no such queue.*\e\\[\\?1049l.*status 0.* icanon.* echo '

@@ -52,7 +52,7 @@ damage() {
 
 @test "torn: while it was leased, it is found when the lease ends" {
 	seq 5 | mq-put -q -l q
-	run -0 mq-take -x 1s -n 3 -f '%b' q
+	run -0 mq-take -x 1s -n 3 q
 	find "$MQ_SPOOL/q/cur" -type f -exec truncate -s 20 {} +
 	run -1 timeout 10 mq-take -W 3s q
 	run -0 mq-dlq ls q
